@@ -1,6 +1,7 @@
 #pragma once
 #include "device/streams.h"
 #include "device/tensor_view.h"
+#include "utils/numbers/sequence_map.h"
 
 namespace mpitron::kernels {
 
@@ -16,11 +17,12 @@ using device::InOut;
 struct AttentionLargest {
   static constexpr const char* name = "attention_largest";
   In q;           // [s, b, g, n/g, d]
-  In k;           // [s, b, g, d]
+  In k;           // [s_kv, b, g, d]: of whole sequences
   InOut largest;  // [n]
   float scale = 1;
   bool causal = true;
-  Index window = -1;  // keys before a query that it sees; -1: all
+  Index window = -1;         // keys before a query that it sees; -1: all
+  SequenceMap queries = {};  // positions of the queries
 
   template <class F>
   void views(F&& f) const {

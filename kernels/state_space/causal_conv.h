@@ -9,7 +9,8 @@ using device::InOut;
 using device::Out;
 
 // A depthwise convolution along the sequence that sees no later position, and SiLU behind it:
-// y[i] = silu(bias + sum over k of weight[k] x[i - w + 1 + k]), where x is 0 before the sequence.
+// y[i] = silu(bias + sum over k of weight[k] x[i - w + 1 + k]), where x is 0 before the sequence
+// and, with `starts`, before the document of position i.
 //
 // Numerical contract
 //   rows:       x, y, dy, dx are [s, b, c] with any strides but a contiguous last dimension
@@ -24,11 +25,12 @@ struct CausalConvForward {
   In x;       // [s, b, c]
   In weight;  // [c, 1, w]
   In bias;    // [c], optional
+  In starts;  // [s, b], i32, optional: the first position of each one's document
   Out y;      // [s, b, c]
 
   template <class F>
   void views(F&& f) const {
-    f("x", x), f("weight", weight), f("bias", bias), f("y", y);
+    f("x", x), f("weight", weight), f("bias", bias), f("starts", starts), f("y", y);
   }
 };
 
@@ -37,6 +39,7 @@ struct CausalConvBackward {
   In x, dy;       // [s, b, c]
   In weight;      // [c, 1, w]
   In bias;        // [c], optional
+  In starts;      // [s, b], i32, optional
   Out dx;         // [s, b, c]
   InOut dweight;  // [c, 1, w]
   InOut dbias;    // [c], absent without bias
@@ -44,7 +47,8 @@ struct CausalConvBackward {
 
   template <class F>
   void views(F&& f) const {
-    f("x", x), f("dy", dy), f("weight", weight), f("bias", bias), f("dx", dx);
+    f("x", x), f("dy", dy), f("weight", weight), f("bias", bias);
+    f("starts", starts), f("dx", dx);
     f("dweight", dweight), f("dbias", dbias);
   }
 };

@@ -12,7 +12,8 @@ using device::Out;
 // which forgets, and corrects what it says of a key,
 //   S_i = e^g_i S_(i-1);  S_i += k_i (beta_i (v_i - S_i^T k_i))^T;  o_i = S_i^T q_i / sqrt(k),
 // with g = -exp(A_log) softplus(alpha + dt_bias), beta = sigmoid of what is given, and q and k
-// divided by sqrt(|x|^2 + 1e-6). Key head j / (value heads / key heads) serves value head j.
+// divided by sqrt(|x|^2 + 1e-6). Key head j / (value heads / key heads) serves value head j. With
+// `starts` S is 0 before each document.
 //
 // Numerical contract
 //   rows:       views have any strides but a contiguous last dimension
@@ -28,6 +29,7 @@ struct DeltaRuleInputs {
   In v;               // [s, b, value heads v]
   In beta, alpha;     // [s, b, value heads]
   In a_log, dt_bias;  // [value heads]
+  In starts;          // [s, b], i32, optional: the first position of each one's document
   Index key_heads = 1;
 
   Index value_heads() const { return a_log.size(0); }
@@ -37,7 +39,7 @@ struct DeltaRuleInputs {
   template <class F>
   void views(F&& f) const {
     f("q", q), f("k", k), f("v", v), f("beta", beta), f("alpha", alpha), f("a_log", a_log);
-    f("dt_bias", dt_bias);
+    f("dt_bias", dt_bias), f("starts", starts);
   }
 };
 
@@ -45,7 +47,7 @@ struct DeltaRuleForward {
   static constexpr const char* name = "delta_rule_forward";
   DeltaRuleInputs in;
   Out o;       // [s, b, value heads v]
-  Out states;  // [chunks, b, value heads, k, v]: before each chunk; absent without a backward pass
+  Out states;  // [chunks b, value heads, k, v]: before each chunk
   Index chunk = 64;
 
   template <class F>

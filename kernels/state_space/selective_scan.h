@@ -11,8 +11,8 @@ using device::Out;
 // The scan of Mamba-2 (Dao and Gu 2024): head j of group j / (heads / groups) has a state of
 // [n, p] numbers, 0 before the sequence,
 //   S_i = exp(dt_i A) S_(i-1) + dt_i B_i x_i^T,   y_i = S_i^T C_i + D x_i,
-// with dt = softplus(raw dt + bias) and A = -exp(A_log). The host's kernels compute it in chunks,
-// whose positions meet in matrix products.
+// with dt = softplus(raw dt + bias) and A = -exp(A_log). With `starts` the state is 0 before each
+// document. Kernels compute it in chunks, whose positions meet in matrix products.
 //
 // Numerical contract
 //   rows:       x, b, c, dt, y and their gradients have any strides but a contiguous last dimension
@@ -29,6 +29,7 @@ struct ScanInputs {
   In b, c;               // [s, b, groups n]
   In dt;                 // [s, b, heads], before softplus
   In a_log, d, dt_bias;  // [heads]
+  In starts;             // [s, b], i32, optional: the first position of each one's document
   Index groups = 1;
 
   Index heads() const { return a_log.size(0); }
@@ -38,7 +39,7 @@ struct ScanInputs {
   template <class F>
   void views(F&& f) const {
     f("x", x), f("b", b), f("c", c), f("dt", dt), f("a_log", a_log), f("d", d);
-    f("dt_bias", dt_bias);
+    f("dt_bias", dt_bias), f("starts", starts);
   }
 };
 
@@ -46,7 +47,7 @@ struct SelectiveScanForward {
   static constexpr const char* name = "selective_scan_forward";
   ScanInputs in;
   Out y;       // [s, b, heads p]
-  Out states;  // [chunks, b, heads, n, p]: before each chunk; absent without a backward pass
+  Out states;  // [chunks b, heads, n, p]: before each chunk
   Index chunk = 128;
 
   template <class F>

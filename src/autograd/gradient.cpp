@@ -62,6 +62,22 @@ GradientWrite open_sink(Context& context, Parameter& parameter) {
   return {parameter.sink.main_grad.view(), parameter.sink.written};
 }
 
+/// The first write makes all of it zero, so that the rows of others are.
+GradientWrite open_sink_of_rows(Context& context, Parameter& parameter,
+                                const tensor::Shard::Range& rows) {
+  GradientWrite write = open_sink(context, parameter);
+  if (rows.size() == parameter.value.shape()[0]) {
+    return write;
+  }
+  if (!write.accumulate) {
+    context.launch(kernels::Fill{.x = write.destination, .value = 0});
+    parameter.sink.written = parameter.sink.written || !write.rounded;
+  }
+  write.destination = device::slice(write.destination, 0, rows.begin, rows.end);
+  write.accumulate = true;
+  return write;
+}
+
 void close_sink(Context& context, Parameter& parameter, const GradientWrite& write) {
   if (write.rounded) {
     detail::add_buffered(context, parameter, write.rounded);

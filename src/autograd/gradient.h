@@ -30,6 +30,10 @@ struct GradientWrite {
   Tensor rounded = {};  // the buffer, where there is one
 };
 GradientWrite open_sink(Context& context, Parameter& parameter);
+/// The same of rows of a parameter that every rank holds and uses other rows of: the gradient of
+/// the others is zero here. The kernel must add (`accumulate` is true) unless the rows are all.
+GradientWrite open_sink_of_rows(Context& context, Parameter& parameter,
+                                const tensor::Shard::Range& rows);
 void close_sink(Context& context, Parameter& parameter, const GradientWrite& write);
 
 /// Whether additions to this gradient are left for later (autograd/deferred_gradients.h).

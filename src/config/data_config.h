@@ -46,6 +46,7 @@ struct TokenizerConfig {
 struct SampleConfig {
   bool reset_position_ids = false;
   bool reset_attention_mask = false;
+  bool inter_document_masking = false;  // documents of the index, whatever their tokens
   bool eod_mask_loss = false;
   double mask_prob = 0.15;      // BERT, T5: share of the tokens that is masked
   double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
@@ -87,7 +88,9 @@ struct DataConfig : TokenizerConfig, SampleConfig {
   bool data_sharding = true;
 
   /// Whether samples come with masks of their own: those of documents, or of packed conversations.
-  bool has_attention_masks() const { return reset_attention_mask || sft_packing; }
+  bool has_attention_masks() const {
+    return reset_attention_mask || inter_document_masking || sft_packing;
+  }
 };
 
 }  // namespace mpitron::config

@@ -1,13 +1,75 @@
 #include "config/global_batch_size.h"
 
 #include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "config/values/option_values.h"
 
 namespace mpitron::config {
 
-/// Grows by `increment` every `samples / steps` samples, as the reference's
+namespace {
+
+/// Whether all batches from here on are full ones.
+bool settled(const TrainingConfig& training, Index consumed_samples) {
+  if (!training.batch_size_steps.empty()) {
+    return consumed_samples >= training.batch_size_steps.back().samples;
+  }
+  return !training.rampup_batch_size ||
+         training.rampup_batch_size->start >= training.global_batch_size ||
+         consumed_samples > training.rampup_batch_size->samples;
+}
+
+/// "250B": K, M, B and T are thousands and so on.
+std::optional<double> read_count(std::string_view text) {
+  constexpr std::string_view kSuffixes = "KMBT";
+  double factor = 1;
+  if (!text.empty()) {
+    if (const std::size_t suffix = kSuffixes.find(text.back()); suffix != std::string_view::npos) {
+      factor = std::pow(1000.0, static_cast<double>(suffix + 1));
+      text.remove_suffix(1);
+    }
+  }
+  const std::optional<double> number = read_real(std::string(text));
+  return number && *number >= 0 ? std::optional(*number * factor) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::vector<TrainingConfig::BatchSizeStep>> read_batch_size_steps(
+    std::string_view text, Index seq_length) {
+  std::vector<TrainingConfig::BatchSizeStep> steps;
+  std::string words(text);
+  std::ranges::replace(words, ',', ' ');
+  std::istringstream stream(words);
+  for (std::string word; stream >> word;) {
+    const std::size_t colon = word.find(':');
+    const auto tokens = read_count(word.substr(0, colon));
+    const auto size =
+        colon == std::string::npos ? std::nullopt : read_integer(word.substr(colon + 1));
+    if (!tokens || !size || *size < 1) {
+      return {};
+    }
+    steps.push_back(
+        {static_cast<Index>(std::llround(*tokens)) / std::max<Index>(seq_length, 1), *size});
+  }
+  const bool begins = !steps.empty() && steps.front().samples == 0;
+  const auto falls = [](const auto& a, const auto& b) { return a.samples >= b.samples; };
+  return begins && std::ranges::adjacent_find(steps, falls) == steps.end() ? std::optional(steps)
+                                                                           : std::nullopt;
+}
+
+/// Of a ramp: grows by `increment` every `samples / steps` samples, as the reference's
 /// RampupBatchsizeNumMicroBatchesCalculator does.
 Index scheduled_batch_size(const TrainingConfig& training, Index consumed_samples) {
   const Index full = training.global_batch_size;
+  if (!training.batch_size_steps.empty()) {
+    Index size = full;
+    for (const TrainingConfig::BatchSizeStep& step : training.batch_size_steps) {
+      size = step.samples <= consumed_samples ? step.size : size;
+    }
+    return size;
+  }
   if (!training.rampup_batch_size) {
     return full;
   }
@@ -37,16 +99,13 @@ Index iterations_for_samples(const TrainingConfig& training, Index train_samples
   }
   Index iterations = 0;
   Index consumed = 0;
-  if (training.rampup_batch_size &&
-      training.rampup_batch_size->start < training.global_batch_size) {
-    while (consumed <= training.rampup_batch_size->samples && consumed <= train_samples) {
-      const Index size = scheduled_batch_size(training, consumed);
-      if (size <= 0) {
-        return 0;
-      }
-      consumed += size;
-      ++iterations;
+  while (!settled(training, consumed) && consumed <= train_samples) {
+    const Index size = scheduled_batch_size(training, consumed);
+    if (size <= 0) {
+      return 0;
     }
+    consumed += size;
+    ++iterations;
   }
   return iterations + std::max<Index>(0, train_samples - consumed) / training.global_batch_size;
 }
@@ -55,9 +114,8 @@ Index iterations_for_samples(const TrainingConfig& training, Index train_samples
 Index samples_of_iterations(const TrainingConfig& training, Index iterations) {
   Index done = 0;
   Index consumed = 0;
-  Index size = 0;
-  while (done < iterations && size < training.global_batch_size) {
-    size = scheduled_batch_size(training, consumed);
+  while (done < iterations && !settled(training, consumed)) {
+    const Index size = scheduled_batch_size(training, consumed);
     if (size <= 0) {
       return 0;
     }

@@ -1,4 +1,6 @@
 #pragma once
+#include <string_view>
+
 #include "config/training_config.h"
 
 namespace mpitron::config {
@@ -6,6 +8,11 @@ namespace mpitron::config {
 /// Sequences of the next step after `consumed_samples`: the full batch, or less during the ramp-up.
 /// A ramp-up that makes no sense counts as none.
 Index scheduled_batch_size(const TrainingConfig& training, Index consumed_samples);
+
+/// "0:768 250B:1536": from so many tokens on batches of that size, in rising order from 0; tokens
+/// are counted in samples, rounded down. Nothing if it is none.
+std::optional<std::vector<TrainingConfig::BatchSizeStep>> read_batch_size_steps(
+    std::string_view text, Index seq_length);
 
 /// Microbatches of a step of the full batch, of each of so many replicas.
 Index num_microbatches(const TrainingConfig& training, Index data_parallel_size);

@@ -26,8 +26,11 @@ struct DeltaNetConfig {
 /// What --model mamba stacks.
 struct HybridConfig {
   /// As given, or by the ratios: one letter a layer of one residual branch, in
-  /// --hybrid-override-pattern (0.14: M * -) and --hybrid-layer-pattern; empty: transformer layers.
+  /// --hybrid-override-pattern (0.14: M * -) and --hybrid-layer-pattern, without bars and depths;
+  /// empty: transformer layers.
   std::string pattern;
+  /// The same of each depth of multi-token prediction; empty: one transformer layer.
+  std::string depth_pattern;
   /// --is-hybrid-model: layers that write into the residual stream start at std / sqrt(L) instead
   /// of std / sqrt(2 L).
   bool one_branch_a_layer = false;

@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace mpitron::config {
 
 namespace {
 
 constexpr auto kMixers = std::to_array<MixerFacts>({
-    {MixerKind::none, "-", 0, LayerState::none, true},
-    {MixerKind::attention, "self attention", '*', LayerState::key_value_cache, true},
-    {MixerKind::latent_attention, "latent attention", 0, LayerState::key_value_cache, true},
-    {MixerKind::state_space, "mamba", 'M', LayerState::recurrent, false},
-    {MixerKind::delta_net, "delta net", 'G', LayerState::recurrent, false},
+    {MixerKind::none, "-", 0, LayerState::none},
+    {MixerKind::attention, "self attention", '*', LayerState::key_value_cache},
+    {MixerKind::latent_attention, "latent attention", '+', LayerState::key_value_cache},
+    {MixerKind::state_space, "mamba", 'M', LayerState::recurrent},
+    {MixerKind::delta_net, "delta net", 'G', LayerState::recurrent},
 });
 
 constexpr auto kFeedForwards = std::to_array<FeedForwardFacts>({
@@ -62,6 +63,16 @@ LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   return spec;
 }
 
+/// Of a model whose layers are letters; behind them come those of the depths of prediction.
+LayerSpec letter_spec(const HybridConfig& hybrid, Index number) {
+  const auto layers = static_cast<Index>(hybrid.pattern.size());
+  if (number > layers && !hybrid.depth_pattern.empty()) {
+    const auto place = static_cast<std::size_t>(number - layers - 1);
+    return spec_of(hybrid.depth_pattern[place % hybrid.depth_pattern.size()]);
+  }
+  return spec_of(hybrid.pattern[place_of(number, layers)]);
+}
+
 }  // namespace
 
 std::span<const MixerFacts> mixer_kinds() {
@@ -86,10 +97,8 @@ const char* LayerSpec::mixer_name() const {
 
 /// Numbers run over encoder and decoder: those behind num_layers belong to a T5's decoder.
 LayerSpec layer_spec(const ModelConfig& model, Index number) {
-  const std::string& pattern = model.hybrid.pattern;
-  LayerSpec spec = pattern.empty()
-                       ? transformer_spec(model, number)
-                       : spec_of(pattern[place_of(number, static_cast<Index>(pattern.size()))]);
+  LayerSpec spec = model.hybrid.pattern.empty() ? transformer_spec(model, number)
+                                                : letter_spec(model.hybrid, number);
   spec.causal = model.family().decoder_only || spec.cross_attention;
   const Index rotating = number <= model.num_layers ? number : 1;
   spec.rotates = !marked(model.no_rope_layers, place_of(rotating, model.num_layers), false);
@@ -147,6 +156,31 @@ void spread(std::string& pattern, char letter, double start, double distance) {
 
 Index count_letter(std::string_view pattern, char letter) {
   return static_cast<Index>(std::ranges::count(pattern, letter));
+}
+
+/// Bars end segments, slashes begin depths of prediction.
+HybridPattern read_pattern(std::string_view text) {
+  HybridPattern pattern;
+  const std::size_t slash = text.find('/');
+  const std::string_view layers = text.substr(0, slash);
+  Index in_segment = 0;
+  for (const char letter : layers) {
+    if (letter == '|') {
+      pattern.segments.push_back(std::exchange(in_segment, 0));
+    } else {
+      pattern.letters += letter;
+      ++in_segment;
+    }
+  }
+  if (!pattern.segments.empty()) {
+    pattern.segments.push_back(in_segment);
+  }
+  for (std::size_t begin = slash; begin != std::string_view::npos;) {
+    const std::size_t end = text.find('/', begin + 1);
+    pattern.depths.emplace_back(text.substr(begin + 1, end - begin - 1));
+    begin = end;
+  }
+  return pattern;
 }
 
 /// Source: the reference's hybrid_layer_allocation.py; attention is placed first, since MLPs share

@@ -25,7 +25,6 @@ struct MixerFacts {
   const char* name;  // in tables for readers
   char letter;       // in --hybrid-layer-pattern; 0: has none
   LayerState state;
-  bool cuts_sequence;  // whether context parallel ranks can share a sequence
 };
 
 /// The same of a feed-forward network; it has no state and any rank may have any positions.
@@ -69,8 +68,9 @@ struct LayerSpec {
 
 /// What the flags or the pattern's letter make of layer `number`, 1-based and global; T5 counts
 /// those of its decoder behind those of its encoder. Depths of multi-token prediction are layers
-/// behind the last one and are as that one, but rotate as the first layer: the reference's have its
-/// number (MultiTokenPredictionLayer gives its transformer layer none).
+/// behind the last one, with letters of their own where the pattern has them, else as that one, but
+/// rotate as the first layer: the reference's have its number (MultiTokenPredictionLayer gives its
+/// transformer layer none).
 LayerSpec layer_spec(const ModelConfig& model, Index number);
 
 /// All layers of the model, without depths of prediction.
@@ -85,5 +85,14 @@ std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_r
 
 /// How often a letter stands in a pattern.
 Index count_letter(std::string_view pattern, char letter);
+
+/// What a pattern says beside its letters: M*|M*/MM/MM has two pipeline segments and two depths of
+/// multi-token prediction.
+struct HybridPattern {
+  std::string letters = {};              // of the layers, without bars
+  std::vector<Index> segments = {};      // layers of each pipeline segment; empty without bars
+  std::vector<std::string> depths = {};  // letters of each depth of prediction, wanted equal
+};
+HybridPattern read_pattern(std::string_view text);
 
 }  // namespace mpitron::config

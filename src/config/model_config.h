@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "config/attention_config.h"
 #include "config/hybrid_config.h"
 #include "config/lora_config.h"
@@ -50,6 +52,13 @@ struct ModelConfig : SizeConfig,
   SampleKind samples() const { return text_head ? SampleKind::labelled_texts : family().samples; }
   /// Of the whole model.
   Index all_layers() const { return family().encoder_decoder ? 2 * num_layers : num_layers; }
+  /// Of a depth of multi-token prediction; depths are numbered as layers behind the last one.
+  Index depth_layers() const {
+    return std::max<Index>(1, static_cast<Index>(hybrid.depth_pattern.size()));
+  }
+  Index layers_and_depths() const {
+    return all_layers() + mtp_num_layers.value_or(0) * depth_layers();
+  }
   /// Width of the part of a head that rotary positions turn, before rotary_percent.
   Index rotary_head_dim() const {
     return multi_latent_attention ? qk_pos_emb_head_dim : kv_channels;

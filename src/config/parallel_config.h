@@ -21,6 +21,9 @@ struct PipelineConfig {
   std::optional<Index> decoder_first_pipeline_num_layers;
   std::optional<Index> decoder_last_pipeline_num_layers;
   std::optional<std::string> pipeline_model_parallel_layout;
+  /// Layers of each virtual stage, by the bars of a hybrid model's pattern; empty without bars, and
+  /// with one stage, which they do not cut.
+  std::vector<Index> pattern_segments;
   bool account_for_embedding_in_pipeline_split = false;
   bool account_for_loss_in_pipeline_split = false;
   Index microbatch_group_size_per_vp_stage = 1;  // derived: = pipeline_model_parallel_size

@@ -80,6 +80,13 @@ struct TrainingConfig : EvaluationConfig,
     Index samples = 0;
   };
   std::optional<RampupBatchSize> rampup_batch_size;
+  /// --step-batch-size-schedule: sizes, each from so many consumed samples on; the global batch
+  /// size is the last one.
+  struct BatchSizeStep {
+    Index samples = 0;
+    Index size = 0;
+  };
+  std::vector<BatchSizeStep> batch_size_steps;
   bool decrease_batch_size_if_needed = false;
 
   // length: `train_samples` is set in sample mode only; `train_iters` always (derived through the

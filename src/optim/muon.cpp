@@ -138,29 +138,27 @@ double scale_of(const config::MuonConfig& config, Index out, Index in) {
 
 /// Rows of the parts that are made orthogonal each on its own, within every query group; one part
 /// with all rows where the matrix stays whole.
-std::vector<Index> parts_of(const config::MuonConfig& config, const MuonMatrix& matrix) {
-  const bool split = matrix.name.ends_with("linear_qkv.weight") && !config.qkv_rows.empty();
-  return split ? config.qkv_rows : std::vector<Index>{matrix.shape[0]};
+std::vector<Index> parts_of(const config::MuonConfig& config, std::string_view name, Index rows) {
+  const bool split = name.ends_with("linear_qkv.weight") && !config.qkv_rows.empty();
+  return split ? config.qkv_rows : std::vector<Index>{rows};
 }
 
-/// The average of gradients after this one, looking ahead with nesterov; fp32, as the matrix.
-Tensor averaged(Device& device, const config::MuonConfig& config, const MuonMatrix& matrix,
-                float gradient_scale) {
+}  // namespace
+
+Tensor muon_average(Device& device, const config::MuonConfig& config, const Tensor& gradient,
+                    const Tensor& average, float gradient_scale) {
   const auto mu = static_cast<float>(config.momentum);
-  const Tensor fresh = scaled(device, converted(device, matrix.gradient, DType::f32),
+  const Tensor fresh = scaled(device, converted(device, gradient, DType::f32),
                               static_cast<float>(1 - config.momentum) * gradient_scale);
-  const Tensor& average = matrix.momentum;
   device::launch(device.stream(),
                  kernels::Scale{.x = average.view(), .y = average.view(), .factor = mu});
   add(device, average, fresh);
   if (!config.nesterov) {
-    return average.reshape(matrix.shape);
+    return average;
   }
   add(device, fresh, scaled(device, average, mu));
-  return fresh.reshape(matrix.shape);
+  return fresh;
 }
-
-}  // namespace
 
 /// x over its norm, then the Newton-Schulz steps, which bring its singular values near 1.
 Tensor orthogonalised(Device& device, const config::MuonConfig& config, const Tensor& x) {
@@ -176,13 +174,13 @@ Tensor orthogonalised(Device& device, const config::MuonConfig& config, const Te
   return converted(device, result, DType::f32);
 }
 
-Tensor muon_update(Device& device, const config::MuonConfig& config, const MuonMatrix& matrix,
-                   float gradient_scale) {
-  const Tensor average = averaged(device, config, matrix, gradient_scale);
-  const std::vector<Index> parts = parts_of(config, matrix);
+Tensor muon_direction(Device& device, const config::MuonConfig& config, std::string_view name,
+                      const Tensor& average) {
+  const Index columns = average.shape()[1];
+  const std::vector<Index> parts = parts_of(config, name, average.shape()[0]);
   const Index rows = std::accumulate(parts.begin(), parts.end(), Index{0});
-  const Index groups = matrix.shape[0] / rows, columns = matrix.shape[1];
-  const Tensor update = Tensor::empty(device, matrix.shape, DType::f32);
+  const Index groups = average.shape()[0] / rows;
+  const Tensor update = Tensor::empty(device, average.shape(), DType::f32);
   const Tensor to = update.reshape({groups, rows, columns});
   const Tensor from = average.reshape({groups, rows, columns});
   Index begin = 0;
@@ -196,7 +194,7 @@ Tensor muon_update(Device& device, const config::MuonConfig& config, const MuonM
                                  .y = to.slice(1, begin, begin + count).view()});
     begin += count;
   }
-  return update.reshape({update.numel()});
+  return update;
 }
 
 }  // namespace mpitron::optim

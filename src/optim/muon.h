@@ -6,22 +6,22 @@
 
 namespace mpitron::optim {
 
-/// A matrix that Muon (Jordan et al. 2024) updates, whole; all flat.
-struct MuonMatrix {
-  std::string_view name;  // linear_qkv is taken apart by its heads
-  Shape shape;            // [out, in]
-  tensor::Tensor gradient;
-  tensor::Tensor momentum;  // fp32; becomes the new average
-};
+// Muon (Jordan et al. 2024): of a matrix, what is subtracted times the learning rate is the average
+// of its gradients, each part of it made orthogonal and scaled.
+//
+// Numerical contract: average and scale in fp32, element by element; the iteration in fp32 or bf16
+// (matmul.h), from a norm that is an exact sum.
 
-/// What is subtracted, times the learning rate, from the matrix, fp32: the average of gradients
-/// m = mu m + (1 - mu) g (with nesterov mu m + (1 - mu) g of the new m), each part of it made
-/// orthogonal and scaled.
-///
-/// Numerical contract: average and scale in fp32; the iteration in fp32 or bf16 (matmul.h), from a
-/// norm that is an exact sum.
-tensor::Tensor muon_update(device::Device& device, const config::MuonConfig& config,
-                           const MuonMatrix& matrix, float gradient_scale);
+/// `average`, fp32, becomes m = mu m + (1 - mu) g with g = scale * gradient; what is made
+/// orthogonal is m, or with nesterov mu m + (1 - mu) g of the new m. All flat, of any part of a
+/// matrix.
+tensor::Tensor muon_average(device::Device& device, const config::MuonConfig& config,
+                            const tensor::Tensor& gradient, const tensor::Tensor& average,
+                            float gradient_scale);
+
+/// What is subtracted of such a matrix [out, in]; linear_qkv is taken apart by its heads.
+tensor::Tensor muon_direction(device::Device& device, const config::MuonConfig& config,
+                              std::string_view name, const tensor::Tensor& average);
 
 /// Newton-Schulz steps X <- a X + (b A + c A A) X, A = X X^T, from x [m, n] divided by its norm:
 /// about U V^T of its singular value decomposition.

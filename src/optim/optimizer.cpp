@@ -10,6 +10,7 @@
 #include "optim/muon.h"
 #include "tensor/host_copy.h"
 #include "utils/numbers/exact_sum.h"
+#include "utils/text/hash.h"
 
 namespace mpitron::optim {
 namespace {
@@ -27,10 +28,10 @@ exact_sum::Bins bins_of(const Tensor& sum) {
 }  // namespace
 
 Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& config,
-                     std::vector<TrainedTensor> tensors, comm::GroupHandle ranks)
+                     std::vector<TrainedTensor> tensors, const OptimizerRanks& ranks)
     : device_(device),
       config_(config),
-      ranks_(std::move(ranks)),
+      ranks_(ranks.all),
       sum_(Tensor::empty(device, {exact_sum::kBins}, DType::i64)) {
   clear_sum();
   std::vector<bool> on_processor(tensors.size(), false);
@@ -45,15 +46,30 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     slots_.push_back(make_slot(std::move(tensors[i]), on_processor[i] ? host_->home() : device));
   }
+  if (config_.optimizer == Rule::muon) {
+    exchange_.emplace(device, ranks.of_matrices, matrix_pieces());
+  }
   state_loaded(false);
 }
 
-Optimizer::Rule Optimizer::rule_of(const ParameterGroupKey& group) const {
-  if (config_.optimizer == Rule::muon && !group.takes_matrix_rule) {
-    return config_.muon.lion_beside ? Rule::lion : Rule::adam;
+/// A piece that a tensor rank has of its own shard alone, blockwise, is one of another matrix.
+std::vector<MatrixPiece> Optimizer::matrix_pieces() {
+  std::vector<MatrixPiece> pieces;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].rule != Rule::muon) {
+      continue;
+    }
+    const tensor::ShardedTensor& place = slots_[i].trained.place;
+    const bool apart = config_.muon.blockwise && !place.shard.whole();
+    const Index first = apart ? place.shard.ranges.front().begin : 0;
+    matrices_.push_back(i);
+    pieces.push_back({.matrix = hash64(place.name, static_cast<std::uint64_t>(first)),
+                      .shape = apart ? place.shard.local(place.shape) : place.shape,
+                      .shard = apart ? tensor::Shard() : place.shard,
+                      .begin = place.begin,
+                      .numel = slots_[i].trained.value.numel()});
   }
-  return config_.optimizer == Rule::lion && !group.takes_matrix_rule ? Rule::adam
-                                                                     : config_.optimizer;
+  return pieces;
 }
 
 /// A master of its own where the model's type is not the master's; first and second averages in the
@@ -67,7 +83,7 @@ Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home
   slot.home = &home;
   slot.group = parameter_group_key(slot.trained.traits, options);
   slot.bounds = group_bounds(slot.group, options);
-  slot.rule = rule_of(slot.group);
+  slot.rule = update_rule(config_, slot.group);
   slot.value = on_device(slot) ? flat(slot.trained.value)
                                : Tensor::empty(home, {n}, slot.trained.value.dtype());
   if (!has_master(slot)) {
@@ -201,27 +217,41 @@ Tensor Optimizer::master(std::size_t index) {
 }
 
 /// Rows of one factor are scaled together.
-void Optimizer::scale_rows(std::size_t index, std::span<const float> factors) {
+void Optimizer::scale_rows(std::size_t index, std::span<const float> factors, Index width) {
   const Slot& slot = slots_[index];
-  const Tensor master = slot.master.values();
-  MPITRON_CHECK(on_device(slot) && slot.master.plain() && master.dtype() == DType::f32,
-                slot.trained.traits.name);
+  const Tensor master = this->master(index);
+  const Index first = slot.trained.place.begin, last = first + master.numel();
   const auto rows = static_cast<Index>(factors.size());
-  const Index width = master.numel() / rows;
   for (Index row = 0, end = 0; row < rows; row = end) {
     const auto same = [&](Index at) {
       return factors[static_cast<std::size_t>(at)] == factors[static_cast<std::size_t>(row)];
     };
     for (end = row + 1; end < rows && same(end); ++end) {
     }
-    const Tensor part = master.slice(0, row * width, end * width);
-    device::launch(
-        device_.stream(),
-        kernels::Scale{
-            .x = part.view(), .y = part.view(), .factor = factors[static_cast<std::size_t>(row)]});
+    const Index from = std::max(first, row * width), to = std::min(last, end * width);
+    if (from < to) {
+      const Tensor part = master.slice(0, from - first, to - first);
+      device::launch(device_.stream(),
+                     kernels::Scale{.x = part.view(),
+                                    .y = part.view(),
+                                    .factor = factors[static_cast<std::size_t>(row)]});
+    }
   }
-  if (has_master(slot)) {
-    device::launch(device_.stream(), kernels::Cast{.x = master.view(), .y = slot.value.view()});
+  store_master(slot, master);
+}
+
+/// Where the master is not the parameter itself.
+void Optimizer::store_master(const Slot& slot, const Tensor& master) {
+  const Tensor numbers = on_device(slot) ? master : tensor::to_host(device_, master);
+  if (!slot.master.plain() || slot.master.values().dtype() != DType::f32) {
+    slot.master.write(*slot.home, numbers);
+  }
+  if (has_master(slot) && !slot.master.has_upper()) {
+    device::launch(slot.home->stream(), kernels::Cast{.x = numbers.view(), .y = slot.value.view()});
+  }
+  if (!on_device(slot)) {
+    host_->send(slot.value, flat(slot.trained.value));
+    host_->wait();
   }
 }
 
@@ -308,8 +338,10 @@ StepResult Optimizer::step(const StepInputs& inputs, const ParameterScheduler& s
     update_adam(rule_inputs, of_rule(Rule::adam));
     update_sgd(rule_inputs, of_rule(Rule::sgd));
     update_lion(rule_inputs, of_rule(Rule::lion));
-    update_muon(rule_inputs, of_rule(Rule::muon));
   };
+  if (exchange_) {
+    update_matrices({device_, scheduler, scale});
+  }
   const auto updated = [&](std::size_t i) {
     if (inputs.updated) {
       inputs.updated(i);
@@ -465,31 +497,43 @@ void Optimizer::update_lion(const RuleInputs& inputs, std::span<const Due> due) 
   }
 }
 
-/// Matrices are updated by an orthogonal direction, with weight decay apart from it.
-void Optimizer::update_muon(const RuleInputs& inputs, std::span<const Due> due) {
-  for (const auto& [slot, gradient] : due) {
-    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
-    const tensor::ShardedTensor& place = slot->trained.place;
-    const MuonMatrix matrix{.name = slot->trained.traits.name,
-                            .shape = place.shard.local(place.shape),
-                            .gradient = gradient,
-                            .momentum = slot->first.values()};
-    const Tensor update = muon_update(inputs.home, config_.muon, matrix, inputs.gradient_scale);
-    const Tensor unused = Tensor::empty(inputs.home, update.shape(), DType::f32);
-    device::launch(inputs.home.stream(), kernels::Fill{.x = unused.view(), .value = 0});
-    // Without momentum SGD's decay is the decoupled one.
-    kernels::SgdStep step{.param = slot->master.values().view(),
-                          .momentum_buffer = unused.view(),
-                          .grad = update.view(),
-                          .model_param = {},
-                          .lr = static_cast<float>(rates.learning_rate),
-                          .momentum = 0,
-                          .weight_decay = static_cast<float>(rates.weight_decay)};
-    if (has_master(*slot)) {
-      step.model_param = slot->value.view();
-    }
-    device::launch(inputs.home.stream(), step);
+/// Matrices are updated by an orthogonal direction, which is made of whole ones.
+void Optimizer::update_matrices(const RuleInputs& inputs) {
+  const auto slot_of = [this](std::size_t piece) -> const Slot& {
+    return slots_[matrices_[piece]];
+  };
+  exchange_->run(
+      {.give =
+           [&](std::size_t piece) {
+             const Slot& slot = slot_of(piece);
+             return muon_average(device_, config_.muon, flat(slot.trained.main_grad),
+                                 slot.first.values(), inputs.gradient_scale);
+           },
+       .make =
+           [&](std::size_t piece, const Tensor& average) {
+             return muon_direction(device_, config_.muon, slot_of(piece).trained.traits.name,
+                                   average);
+           },
+       .take = [&](std::size_t piece,
+                   const Tensor& direction) { subtract(inputs, slot_of(piece), direction); }});
+}
+
+/// Without momentum SGD's decay is the decoupled one.
+void Optimizer::subtract(const RuleInputs& inputs, const Slot& slot, const Tensor& direction) {
+  const auto rates = inputs.scheduler.rates(slot.group, slot.bounds);
+  const Tensor unused = Tensor::empty(device_, direction.shape(), DType::f32);
+  device::launch(device_.stream(), kernels::Fill{.x = unused.view(), .value = 0});
+  kernels::SgdStep step{.param = slot.master.values().view(),
+                        .momentum_buffer = unused.view(),
+                        .grad = direction.view(),
+                        .model_param = {},
+                        .lr = static_cast<float>(rates.learning_rate),
+                        .momentum = 0,
+                        .weight_decay = static_cast<float>(rates.weight_decay)};
+  if (has_master(slot)) {
+    step.model_param = slot.value.view();
   }
+  device::launch(device_.stream(), step);
 }
 
 }  // namespace mpitron::optim

@@ -7,6 +7,7 @@
 #include "comm/groups/parallel_groups.h"
 #include "config/optimizer_config.h"
 #include "optim/host_share.h"
+#include "optim/matrix_exchange.h"
 #include "optim/parameter_group.h"
 #include "optim/parameter_scheduler.h"
 #include "optim/stored_state.h"
@@ -35,24 +36,29 @@ struct StepInputs {
   std::function<void(std::size_t index)> updated = {};
 };
 
+/// Over whom sums are added up, and who holds parts of the same matrices; null: nobody else.
+struct OptimizerRanks {
+  comm::GroupHandle all = nullptr, of_matrices = nullptr;
+};
+
 struct StepResult {
   bool skipped = false;
   double grad_norm = 0;  // before clipping, of the unscaled gradients
 };
 
 /// AdamW, SGD, Lion or Muon (optim/muon.h) with clipping by the global norm; Lion and Muon take
-/// matrices, Adam (or Lion beside Muon) all else. Parameters in half precision have fp32 masters
-/// here; fp32 parameters are their own masters. Masters and Adam's states may be stored in narrower
-/// types (`config::StateTypes`), and some of them in the host's memory, where the processor updates
-/// them (`config::OffloadConfig`).
+/// matrices, Adam (or Lion beside Muon) all else. A matrix whose pieces several ranks update comes
+/// together for Muon, so that its update is the same in every layout. Parameters in half precision
+/// have fp32 masters here; fp32 parameters are their own masters. Masters and Adam's states may be
+/// stored in narrower types (`config::StateTypes`), and some of them in the host's memory, where
+/// the processor updates them (`config::OffloadConfig`).
 ///
 /// Sums over all parameters (norms, counts of zeros) are exact sums of sums over 64 elements, added
 /// over ranks as integers: their bits depend neither on who holds what nor on the order.
 class Optimizer {
  public:
-  /// `ranks`: all that hold parts of the model, over which sums are added up; null: nobody else.
   Optimizer(device::Device& device, const config::OptimizerConfig& config,
-            std::vector<TrainedTensor> tensors, comm::GroupHandle ranks = nullptr);
+            std::vector<TrainedTensor> tensors, const OptimizerRanks& ranks = {});
 
   /// L2 norm of the unscaled gradients over all ranks, before clipping.
   double gradient_norm(const StepInputs& inputs);
@@ -81,8 +87,9 @@ class Optimizer {
   /// The fp32 master of a parameter: the parameter itself when training in fp32; a copy where it is
   /// stored in another type or place.
   tensor::Tensor master(std::size_t index);
-  /// Multiplies rows of a parameter that lies here whole, and its fp32 master, by a factor each.
-  void scale_rows(std::size_t index, std::span<const float> factors);
+  /// Multiplies rows of `width` elements of a shard, of which this rank updates a piece, and those
+  /// of its fp32 master, by a factor each.
+  void scale_rows(std::size_t index, std::span<const float> factors, Index width);
   std::size_t size() const { return slots_.size(); }
   /// What the state takes of the device's memory, and of the host's where that is another.
   Index device_bytes() const { return state_bytes(device_); }
@@ -109,10 +116,10 @@ class Optimizer {
     tensor::Tensor numbers;  // fp32, in the host's memory
   };
   static bool has_master(const Slot& slot) { return slot.trained.value.dtype() != DType::f32; }
-  Rule rule_of(const ParameterGroupKey& group) const;
   bool on_device(const Slot& slot) const { return slot.home == &device_; }
   Slot make_slot(TrainedTensor trained, device::Device& home);
   void adopt_value(const Slot& slot);
+  void store_master(const Slot& slot, const tensor::Tensor& master);
   Index state_bytes(const device::Device& home) const;
   tensor::Tensor shown(const StoredState& state, device::Device& home);
   void show_masters(tensor::StateVisitor& visitor);
@@ -143,7 +150,9 @@ class Optimizer {
   void update_adam(const RuleInputs& inputs, std::span<const Due> due);
   void update_sgd(const RuleInputs& inputs, std::span<const Due> due);
   void update_lion(const RuleInputs& inputs, std::span<const Due> due);
-  void update_muon(const RuleInputs& inputs, std::span<const Due> due);
+  std::vector<MatrixPiece> matrix_pieces();
+  void update_matrices(const RuleInputs& inputs);
+  void subtract(const RuleInputs& inputs, const Slot& slot, const tensor::Tensor& direction);
 
   device::Device& device_;
   config::OptimizerConfig config_;
@@ -151,6 +160,8 @@ class Optimizer {
   std::vector<Slot> slots_;
   std::vector<Shown> shown_;  // by the last visit
   comm::GroupHandle ranks_;
+  std::vector<std::size_t> matrices_;  // slots that Muon updates
+  std::optional<MatrixExchange> exchange_;
   tensor::Tensor sum_;  // an exact sum's bins
   Index updates_ = 0;   // Adam's t: skipped steps do not count
 };

@@ -53,6 +53,15 @@ ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
           .takes_matrix_rule = takes_matrix_rule(parameter, options.optimizer)};
 }
 
+config::OptimizerKind update_rule(const config::OptimizerConfig& config,
+                                  const ParameterGroupKey& group) {
+  using enum config::OptimizerKind;
+  if (config.optimizer == muon && !group.takes_matrix_rule) {
+    return config.muon.lion_beside ? lion : adam;
+  }
+  return config.optimizer == lion && !group.takes_matrix_rule ? adam : config.optimizer;
+}
+
 LrBounds group_bounds(const ParameterGroupKey& key, const ParameterGroupOptions& options) {
   if (!key.is_decoupled_lr) {
     return options.bounds;

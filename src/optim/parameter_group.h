@@ -49,6 +49,10 @@ struct ParameterGroupKey {
 ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
                                       const ParameterGroupOptions& options);
 
+/// How parameters of a group are updated: Muon and Lion leave some to Adam, or Muon to Lion.
+config::OptimizerKind update_rule(const config::OptimizerConfig& config,
+                                  const ParameterGroupKey& group);
+
 /// Learning rate bounds of a group: those of --decoupled-lr for a decoupled one.
 LrBounds group_bounds(const ParameterGroupKey& key, const ParameterGroupOptions& options);
 

@@ -184,6 +184,23 @@ void check_place(const ParallelConfig& p, const std::vector<std::string>& stages
   }
 }
 
+/// By the bars of a hybrid model's pattern.
+std::vector<ChunkLayers> segmented(const ParallelConfig& p, Index mtp_num_layers) {
+  const std::size_t segments = p.pattern_segments.size();
+  if (segments % static_cast<std::size_t>(p.pipeline_model_parallel_size) != 0) {
+    throw_usage("{} segments of --hybrid-layer-pattern cannot be dealt to {} pipeline stages",
+                segments, p.pipeline_model_parallel_size);
+  }
+  std::vector<ChunkLayers> virtual_stages;
+  for (const Index layers : p.pattern_segments) {
+    virtual_stages.push_back({.count = layers});
+  }
+  virtual_stages.front().has_embedding = true;
+  virtual_stages.back().has_loss = true;
+  virtual_stages.back().mtp_count = mtp_num_layers;
+  return virtual_stages;
+}
+
 std::vector<ChunkLayers> named(const ParallelConfig& p, Index num_layers, Index mtp_num_layers) {
   const std::vector<std::string> stages = parse_layout_string(*p.pipeline_model_parallel_layout);
   check_layout_alone(p, stages.size());
@@ -247,7 +264,9 @@ StageLayout make_stage_layout(const ParallelConfig& parallel, Index num_layers,
         "explicitly; --account-for-embedding-in-pipeline-split and "
         "--account-for-loss-in-pipeline-split only change an even one: leave one pair out");
   }
-  StageLayout layout(stages, parallel.pipeline_model_parallel_layout
+  StageLayout layout(stages, !parallel.pattern_segments.empty()
+                                 ? segmented(parallel, mtp_num_layers)
+                             : parallel.pipeline_model_parallel_layout
                                  ? named(parallel, num_layers, mtp_num_layers)
                                  : split(parallel, num_layers, mtp_num_layers));
   if (stages == 1 && layout.chunks() > 1) {

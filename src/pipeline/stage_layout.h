@@ -48,8 +48,8 @@ class StageLayout {
 };
 
 /// The layout that the options describe: an even split, an explicit first or last stage, embedding
-/// or loss in place of a layer, or a layout string. Without a layout string the multi-token
-/// prediction lives on the last virtual stage. Source: get_num_layers_to_build and
+/// or loss in place of a layer, a layout string, or the bars of a pattern. Without a layout string
+/// the multi-token prediction lives on the last virtual stage. Source: get_num_layers_to_build and
 /// get_transformer_layer_offset of the reference; difference: offsets always add up (with several
 /// chunks and only an explicit last stage the reference's do not). Error(usage) where the options
 /// contradict each other or the layers do not divide.

@@ -29,6 +29,24 @@ TEST(GlobalBatchSize, IterationsOfARampByHand) {
   EXPECT_EQ(iterations_for_samples(training, samples_of_iterations(training, 24)), 24);
 }
 
+TEST(GlobalBatchSize, StepsByTokens) {
+  TrainingConfig training = batches_of_8();
+  const auto steps = read_batch_size_steps("0:2, 1K:4 0.0021M:8", 100);
+  ASSERT_TRUE(steps);
+  training.batch_size_steps = *steps;
+  EXPECT_EQ(scheduled_batch_size(training, 0), 2);
+  EXPECT_EQ(scheduled_batch_size(training, 9), 2);
+  EXPECT_EQ(scheduled_batch_size(training, 10), 4);
+  EXPECT_EQ(scheduled_batch_size(training, 21), 8);
+  // 2 five times, 4 three times, then (102 - 22) / 8.
+  EXPECT_EQ(iterations_for_samples(training, 102), 18);
+  EXPECT_EQ(samples_of_iterations(training, 18), 102);
+  EXPECT_EQ(samples_of_iterations(training, 6), 14);
+  for (const char* text : {"", "5:2", "0:2 0:4", "0:2 9:x", "0:2 Q:3", "0 2", "0:0"}) {
+    EXPECT_FALSE(read_batch_size_steps(text, 100)) << text;
+  }
+}
+
 TEST(GlobalBatchSize, MicrobatchesAreThoseOfOneReplica) {
   EXPECT_EQ(num_microbatches(batches_of_8(), 1), 4);
   EXPECT_EQ(num_microbatches(batches_of_8(), 2), 2);

@@ -97,6 +97,17 @@ TEST(HybridPattern, SpreadsLettersAsTheReference) {
   EXPECT_GT(cases, 5);
 }
 
+TEST(HybridPattern, BarsEndSegmentsAndSlashesBeginDepths) {
+  const HybridPattern plain = read_pattern("M*-M");
+  EXPECT_EQ(plain.letters, "M*-M");
+  EXPECT_TRUE(plain.segments.empty() && plain.depths.empty());
+  const HybridPattern cut = read_pattern("M*||-M|M/MM/M*");
+  EXPECT_EQ(cut.letters, "M*-MM");
+  EXPECT_EQ(cut.segments, (std::vector<Index>{2, 0, 2, 1}));
+  EXPECT_EQ(cut.depths, (std::vector<std::string>{"MM", "M*"}));
+  EXPECT_EQ(read_pattern("M/").depths, std::vector<std::string>{""});
+}
+
 TEST(HybridPattern, CountsLetters) {
   EXPECT_EQ(count_letter("M*-M", 'M'), 2);
   EXPECT_EQ(count_letter("", 'M'), 0);

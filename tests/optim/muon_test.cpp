@@ -67,8 +67,8 @@ TEST_F(MuonTest, AveragesGradientsAndScalesByTheShape) {
   muon.momentum = 0.5, muon.scale = config::MuonScale::unit_rms_norm, muon.extra_scale = 3;
   const Tensor gradient = test::make_tensor(*device_, {2}, DType::f32, {3, 4});
   const Tensor momentum = test::make_tensor(*device_, {2}, DType::f32, {0, 0});
-  const MuonMatrix matrix{.name = "w", .shape = {1, 2}, .gradient = gradient, .momentum = momentum};
-  const std::vector<double> update = test::values_of(muon_update(*device_, muon, matrix, 2));
+  const Tensor average = muon_average(*device_, muon, gradient, momentum, 2).reshape({1, 2});
+  const std::vector<double> update = test::values_of(muon_direction(*device_, muon, "w", average));
   EXPECT_EQ(test::values_of(momentum), (std::vector<double>{3, 4}));
   EXPECT_NEAR(update[0], 3 * std::sqrt(0.5) * 0.6, 1e-3);
   EXPECT_NEAR(update[1], 3 * std::sqrt(0.5) * 0.8, 1e-3);
@@ -77,13 +77,9 @@ TEST_F(MuonTest, AveragesGradientsAndScalesByTheShape) {
 /// Two groups of two query rows, a key row and a value row: the keys of all groups are one matrix.
 TEST_F(MuonTest, TakesQueriesKeysAndValuesApart) {
   config::MuonConfig muon = config(config::MuonCoefficients::polar_express, 14);
-  muon.momentum = 0, muon.qkv_rows = {2, 1, 1};
-  const Tensor gradient = random({8 * 16}), momentum = random({8 * 16});
-  const MuonMatrix matrix{.name = "decoder.layers.0.self_attention.linear_qkv.weight",
-                          .shape = {8, 16},
-                          .gradient = gradient,
-                          .momentum = momentum};
-  const Tensor update = muon_update(*device_, muon, matrix, 1);
+  muon.qkv_rows = {2, 1, 1};
+  const Tensor update = muon_direction(
+      *device_, muon, "decoder.layers.0.self_attention.linear_qkv.weight", random({8, 16}));
   const Tensor keys = Tensor::empty(*device_, {2, 16}, DType::f32);
   std::vector<double> rows = test::values_of(update), both;
   for (const Index row : {2, 6}) {

@@ -16,12 +16,12 @@ class Head {
  public:
   Head(const AttentionLargest& k, Index sample, Index group, Index head)
       : kernel_(k),
-        s_(k.q.size(0)),
+        keys_here_(k.k.size(0)),
         d_(k.q.size(4)),
         q_(k.q.as<T>() + sample * k.q.stride(1) + group * k.q.stride(2) + head * k.q.stride(3)),
-        keys_(static_cast<std::size_t>(s_ * d_)) {
+        keys_(static_cast<std::size_t>(keys_here_ * d_)) {
     const T* const from = k.k.as<T>() + sample * k.k.stride(1) + group * k.k.stride(2);
-    for (Index j = 0; j < s_; ++j) {
+    for (Index j = 0; j < keys_here_; ++j) {
       for (Index c = 0; c < d_; ++c) {
         keys_[static_cast<std::size_t>(j * d_ + c)] =
             static_cast<float>(from[j * k.k.stride(0) + c]);
@@ -31,13 +31,14 @@ class Head {
   float largest() const {
     float result = -std::numeric_limits<float>::infinity();
     std::vector<float> query(static_cast<std::size_t>(d_));
-    for (Index i = 0; i < s_; ++i) {
+    for (Index i = 0; i < kernel_.q.size(0); ++i) {
       for (Index c = 0; c < d_; ++c) {
         query[static_cast<std::size_t>(c)] =
             static_cast<float>(q_[i * kernel_.q.stride(0) + c]) * kernel_.scale;
       }
-      const Index first = kernel_.window < 0 ? 0 : std::max<Index>(0, i - kernel_.window);
-      for (Index j = first; j < (kernel_.causal ? i + 1 : s_); ++j) {
+      const Index at = kernel_.queries(i);
+      const Index first = kernel_.window < 0 ? 0 : std::max<Index>(0, at - kernel_.window);
+      for (Index j = first; j < (kernel_.causal ? at + 1 : keys_here_); ++j) {
         const float* const key = keys_.data() + j * d_;
         const auto [sum] = simd::row_sums<1>(d_, [&](Index c, auto lanes, auto& sums) {
           sums[0] =
@@ -51,7 +52,7 @@ class Head {
 
  private:
   const AttentionLargest& kernel_;
-  Index s_, d_;
+  Index keys_here_, d_;
   const T* q_;
   std::vector<float> keys_;
 };

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernels/host/common/views.h"
+#include "kernels/state_space/document_starts.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -57,12 +58,17 @@ class Column {
   Index stride_;
 };
 
-/// What the activation gets at position i, in these lanes.
+/// The first tap that sees a position of the document that position i is of.
+Index first_tap(const Taps& taps, Index i, Index start) {
+  return std::max<Index>(0, taps.width() - 1 - (i - start));
+}
+
+/// What the activation gets at position i, from the taps from `first` on, in these lanes.
 template <class T, class Lanes>
 [[gnu::always_inline]] inline Float convolved(const Column<const T>& x, const Taps& taps, Index i,
-                                              Index c, Lanes lanes) {
+                                              Index first, Index c, Lanes lanes) {
   Float sum = simd::load(taps.bias() + c, lanes);
-  for (Index k = std::max<Index>(0, taps.width() - 1 - i); k < taps.width(); ++k) {
+  for (Index k = first; k < taps.width(); ++k) {
     sum = simd::fma(simd::load(x[i - taps.width() + 1 + k] + c, lanes),
                     simd::load(taps.row(k) + c, lanes), sum);
   }
@@ -117,6 +123,7 @@ class ColumnGradients {
         begin_(begin),
         count_(count),
         taps_(k.weight, k.bias, begin, count),
+        starts_(k.starts),
         sums_(taps_.width() + 1),
         before_(static_cast<std::size_t>((k.x.size(0) + taps_.width() - 1) * kColumns), 0.F) {}
 
@@ -144,15 +151,16 @@ class ColumnGradients {
     const Column<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
     const Index s = k_.x.size(0), width = taps_.width();
     for (Index i = 0; i < s; ++i) {
+      const Index first = first_tap(taps_, i, starts_(i, sample));
       simd::for_lanes(count_, [&](Index c, auto lanes) {
-        const Float sum = convolved(x, taps_, i, c, lanes);
+        const Float sum = convolved(x, taps_, i, first, c, lanes);
         const simd::Sigmoid open = simd::sigmoid(sum);
         const Float slope = simd::fma(sum * open.complement, open.value, open.value);
         const Float gradient = simd::load(dy[i] + c, lanes) * slope;
         simd::store(before(i) + c, gradient, lanes);
         float* bias = sums_.row(width) + c;
         simd::store(bias, simd::load(bias, lanes) + gradient, lanes);
-        for (Index tap = std::max<Index>(0, width - 1 - i); tap < width; ++tap) {
+        for (Index tap = first; tap < width; ++tap) {
           float* to = sums_.row(tap) + c;
           const Float value = simd::load(x[i - width + 1 + tap] + c, lanes);
           simd::store(to, simd::fma(gradient, value, simd::load(to, lanes)), lanes);
@@ -163,12 +171,22 @@ class ColumnGradients {
       }
     }
   }
+  /// The first tap by which a later position of the same document has seen position i.
+  Index first_tap_back(Index i, Index sample) const {
+    const Index s = k_.x.size(0), last = taps_.width() - 1;
+    Index tap = 0;
+    while (tap < last && i + last - tap < s && starts_(i + last - tap, sample) > i) {
+      ++tap;
+    }
+    return tap;
+  }
   void spread(Index sample) {
     const Column<T> dx(k_.dx, sample, begin_);
     for (Index i = 0; i < k_.x.size(0); ++i) {
+      const Index first = first_tap_back(i, sample);
       simd::for_lanes(count_, [&](Index c, auto lanes) {
         Float sum{};
-        for (Index tap = 0; tap < taps_.width(); ++tap) {
+        for (Index tap = first; tap < taps_.width(); ++tap) {
           sum = simd::fma(simd::load(before(i + taps_.width() - 1 - tap) + c, lanes),
                           simd::load(taps_.row(tap) + c, lanes), sum);
         }
@@ -180,6 +198,7 @@ class ColumnGradients {
   const CausalConvBackward& k_;
   Index begin_, count_;
   Taps taps_;
+  DocumentStarts starts_;
   TapSums sums_;
   std::vector<float> before_;  // [s + width - 1, columns]; zeros behind the sequence
 };
@@ -187,6 +206,7 @@ class ColumnGradients {
 }  // namespace
 
 void run(device::HostStream&, const CausalConvForward& k) {
+  const DocumentStarts starts(k.starts);
   visit_dtype(k.x.dtype, [&]<class T>() {
     for_columns(k.x, [&](Index begin, Index count) {
       const Taps taps(k.weight, k.bias, begin, count);
@@ -194,8 +214,9 @@ void run(device::HostStream&, const CausalConvForward& k) {
         const Column<const T> x(k.x, sample, begin);
         const Column<T> y(k.y, sample, begin);
         for (Index i = 0; i < k.x.size(0); ++i) {
+          const Index first = first_tap(taps, i, starts(i, sample));
           simd::for_lanes(count, [&](Index c, auto lanes) {
-            const Float sum = convolved(x, taps, i, c, lanes);
+            const Float sum = convolved(x, taps, i, first, c, lanes);
             simd::store(y[i] + c, sum * simd::sigmoid(sum).value, lanes);
           });
         }

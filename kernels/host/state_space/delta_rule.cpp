@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernels/host/state_space/scan_chunk.h"
+#include "kernels/state_space/document_starts.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -26,6 +27,8 @@ class Head {
         v_rows_(in.v, sample, head * values_),
         beta_rows_(in.beta, sample, head),
         alpha_rows_(in.alpha, sample, head),
+        starts_(in.starts),
+        sample_(sample),
         rate_(-std::exp(number_at(in.a_log, head))),
         bias_(number_at(in.dt_bias, head)),
         scale_(Real(1) / std::sqrt(static_cast<Real>(keys_))),
@@ -41,7 +44,7 @@ class Head {
     const double raw = as_double(alpha_rows_[i][0]) + bias_, small = std::exp(-std::abs(raw));
     g_ = rate_ * (std::max(raw, 0.0) + std::log1p(small));
     opening_ = (raw >= 0 ? 1 : small) / (1 + small);
-    keep_ = static_cast<Real>(std::exp(g_));
+    keep_ = starts_.begins(i, sample_) ? Real(0) : static_cast<Real>(std::exp(g_));
   }
   /// `state` of the position before fades; what of the value it does not say yet is in d().
   void fade(Real* state) {
@@ -106,6 +109,8 @@ class Head {
 
   Index keys_, values_;
   SampleRows<const T> q_rows_, k_rows_, v_rows_, beta_rows_, alpha_rows_;
+  DocumentStarts starts_;
+  Index sample_;
   double rate_, bias_, g_ = 0, opening_ = 0;
   Real scale_, beta_ = 0, keep_ = 0, q_factor_ = 0, k_factor_ = 0;
   std::vector<Real> q_, k_, v_, d_;
@@ -129,7 +134,7 @@ void pass_forward(const DeltaRuleForward& k, Index sample, Index number) {
   const SampleRows<T> o_rows(k.o, sample, number * head.values());
   std::vector<Real> state(at(head.keys() * head.values()), 0), o(at(head.values()));
   for (Index i = 0; i < k.in.q.size(0); ++i) {
-    if (k.states && i % k.chunk == 0) {
+    if (i % k.chunk == 0) {
       std::ranges::copy(state,
                         k.states.as<Real>() + place_of_state(k.in, i / k.chunk, sample, number));
     }

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "kernels/host/state_space/scan_chunk.h"
+#include "kernels/state_space/document_starts.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -22,6 +23,7 @@ class Group {
         sample_(sample),
         n_(in.state_dim()),
         p_(in.head_dim()),
+        starts_(in.starts),
         b_rows_(in.b, sample, group * n_),
         c_rows_(in.c, sample, group * n_) {}
 
@@ -39,6 +41,9 @@ class Group {
                 number_at(in_.dt_bias, head), rate);
     SampleRows<const T>(in_.x, sample_, head * p_).read(first_, count_, p_, x_.zeros(count_ * p_));
     steps_.decays(decays_.zeros(count_ * count_));
+    for (Index i = 0; starts_.several() && i < count_; ++i) {
+      std::fill_n(decays_.data() + i * count_, std::clamp<Index>(start(i), 0, count_), Real(0));
+    }
   }
   /// scores, decays and dt of each pair of positions, [count, count].
   const Real* mixed() {
@@ -66,21 +71,31 @@ class Group {
   const Real* entering() {
     Real* to = entering_.zeros(count_ * n_);
     for (Index i = 0; i < count_; ++i) {
-      const auto by = static_cast<Real>(std::exp(steps_.a[at(i)]));
+      const auto by = static_cast<Real>(kept_from_before(i));
       std::transform(c_.data() + i * n_, c_.data() + (i + 1) * n_, to + i * n_,
                      [by](Real value) { return by * value; });
     }
     return to;
   }
-  double kept_to_end(Index k) const { return std::exp(steps_.whole() - steps_.a[at(k)]); }
+  /// What is left of position k at the chunk's end, of the state before the chunk at position i,
+  /// and of that at the end; nothing where another document begins between them.
+  double kept_to_end(Index k) const {
+    return k < start(count_ - 1) ? 0 : std::exp(steps_.whole() - steps_.a[at(k)]);
+  }
+  double kept_from_before(Index i) const {
+    return starts_.several() && start(i) >= 0 ? 0 : std::exp(steps_.a[at(i)]);
+  }
+  double kept() const { return kept_from_before(count_ - 1); }
   /// state [n, p] of the chunk's start becomes that of its end.
   void advance(std::vector<Real>& state) {
-    const auto keep = static_cast<Real>(std::exp(steps_.whole()));
+    const auto keep = static_cast<Real>(kept());
     for (Real& value : state) {
       value *= keep;
     }
     add_product<Real>({n_, p_, count_}, turned(leaving(), n_), x_.data(), state.data());
   }
+  /// Of the document of position i, from the chunk's start.
+  Index start(Index i) const { return starts_(first_ + i, sample_) - first_; }
 
   const ChunkSteps& steps() const { return steps_; }
   const Real* x() { return x_.data(); }
@@ -96,6 +111,7 @@ class Group {
  private:
   const ScanInputs& in_;
   Index sample_, n_, p_, first_ = 0, count_ = 0;
+  DocumentStarts starts_;
   SampleRows<const T> b_rows_, c_rows_;
   ChunkSteps steps_;
   Scratch<Real> x_, b_, c_, turned_b_, scores_, decays_, mixed_, leaving_, entering_;
@@ -132,10 +148,7 @@ void scan(const SelectiveScanForward& k, Index sample, Index group_number) {
     for (Index own = 0; own < heads; ++own) {
       const Index head = group_number * heads + own;
       std::vector<Real>& state = states[at(own)];
-      if (k.states) {
-        std::ranges::copy(state,
-                          state_at<Real>(k.states, k.in, chunk, sample * k.in.heads() + head));
-      }
+      std::ranges::copy(state, state_at<Real>(k.states, k.in, chunk, sample * k.in.heads() + head));
       group.read_head(head);
       Real* const sums = y.zeros(count * group.p());
       add_product<Real>({count, group.p(), count}, as_it_is(group.mixed(), count), group.x(), sums);
@@ -252,18 +265,17 @@ class GroupBackward {
     turn(n_, p_, gradient.data(), turned_state_.zeros(n_ * p_));
     add_product<Real>({count_, n_, p_}, as_it_is(weighed, p_), turned_state_.data(), db_.data());
     const Real kept = std::inner_product(gradient.begin(), gradient.end(), state_, Real(0));
-    da_.back() += all + std::exp(steps.whole()) * static_cast<double>(kept);
+    da_.back() += all + group_.kept() * static_cast<double>(kept);
   }
 
   /// What earlier chunks gave to the chunk's positions.
   void from_state_before(std::vector<Real>& gradient) {
-    const ChunkSteps& steps = group_.steps();
     const Real* const entering = group_.entering();
     Real* const read = read_.zeros(count_ * p_);
     add_product<Real>({count_, p_, n_}, as_it_is(entering, n_), state_, read);
     Real* const weighed = weighed_.zeros(count_ * p_);
     for (Index i = 0; i < count_; ++i) {
-      const auto by = static_cast<Real>(std::exp(steps.a[at(i)]));
+      const auto by = static_cast<Real>(group_.kept_from_before(i));
       da_[at(i)] += static_cast<double>(dot(dy_.data() + i * p_, read + i * p_));
       for (Index j = i * p_; j < (i + 1) * p_; ++j) {
         weighed[j] = by * dy_.data()[j];
@@ -271,7 +283,7 @@ class GroupBackward {
     }
     turn(n_, p_, state_, turned_state_.zeros(n_ * p_));
     add_product<Real>({count_, n_, p_}, as_it_is(weighed, p_), turned_state_.data(), dc_.data());
-    const auto keep = static_cast<Real>(std::exp(steps.whole()));
+    const auto keep = static_cast<Real>(group_.kept());
     for (Real& value : gradient) {
       value *= keep;
     }

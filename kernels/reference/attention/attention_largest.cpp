@@ -18,9 +18,9 @@ void run(device::ReferenceStream&, const AttentionLargest& kernel) {
   for (Index row = 0; row < s * kernel.q.size(1) * kernel.q.size(2) * heads; ++row) {
     const Index head = row % heads, group = row / heads % kernel.q.size(2);
     const Index sample = row / heads / kernel.q.size(2) % kernel.q.size(1);
-    const Index i = row / heads / kernel.q.size(2) / kernel.q.size(1);
-    const Index first = kernel.window < 0 ? 0 : std::max<Index>(0, i - kernel.window);
-    for (Index j = first; j < (kernel.causal ? i + 1 : s); ++j) {
+    const Index i = row / heads / kernel.q.size(2) / kernel.q.size(1), at_i = kernel.queries(i);
+    const Index first = kernel.window < 0 ? 0 : std::max<Index>(0, at_i - kernel.window);
+    for (Index j = first; j < (kernel.causal ? at_i + 1 : kernel.k.size(0)); ++j) {
       double sum = 0;
       for (Index c = 0; c < d; ++c) {
         sum += q(i, sample, group, head, c) * k(j, sample, group, c);

@@ -59,6 +59,9 @@ void store_element(void* data, DType dtype, Index offset, double value) {
     case DType::u8:
       at.operator()<std::uint8_t>() = static_cast<std::uint8_t>(value);
       break;
+    case DType::i32:
+      at.operator()<std::int32_t>() = static_cast<std::int32_t>(value);
+      break;
     case DType::i64:
       at.operator()<std::int64_t>() = static_cast<std::int64_t>(value);
       break;

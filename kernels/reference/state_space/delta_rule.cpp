@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kernels/reference/common/elements.h"
+#include "kernels/state_space/document_starts.h"
 
 namespace mpitron::kernels {
 
@@ -65,12 +66,13 @@ struct Position {
         beta(1 / (1 + std::exp(-Reader(in.beta)(i, sample, head)))),
         rate(-std::exp(Reader(in.a_log)(head))),
         raw(Reader(in.alpha)(i, sample, head) + Reader(in.dt_bias)(head)),
-        g(rate * (std::max(raw, 0.0) + std::log1p(std::exp(-std::abs(raw))))) {}
+        g(rate * (std::max(raw, 0.0) + std::log1p(std::exp(-std::abs(raw))))),
+        keep(DocumentStarts(in.starts).begins(i, sample) ? 0 : std::exp(g)) {}
 
   /// The state [k, v] of the position before, faded.
   Vector faded(const Vector& before) const {
     Vector state = before;
-    std::ranges::for_each(state, [this](double& value) { value *= std::exp(g); });
+    std::ranges::for_each(state, [this](double& value) { value *= keep; });
     return state;
   }
   /// beta (v - S^T k) of the faded state.
@@ -96,7 +98,7 @@ struct Position {
 
   Unit q, k;
   Vector v;
-  double scale, beta, rate, raw, g;
+  double scale, beta, rate, raw, g, keep;
 };
 
 struct HeadSums {
@@ -147,7 +149,7 @@ struct DeltaGradients {
       gradient[e] -= p.k.value[r] * to_v[c];
       to_k[r] -= faded[e] * to_v[c];
       to_g += gradient[e] * faded[e];
-      gradient[e] *= std::exp(p.g);
+      gradient[e] *= p.keep;
     }
     const Vector of_q = p.q.gradient(to_q), of_k = p.k.gradient(to_k);
     for (std::size_t r = 0; r < rows; ++r) {

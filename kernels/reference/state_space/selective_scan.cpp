@@ -1,6 +1,7 @@
 #include "kernels/state_space/selective_scan.h"
 
 #include "kernels/reference/common/elements.h"
+#include "kernels/state_space/document_starts.h"
 
 namespace mpitron::kernels {
 
@@ -17,6 +18,7 @@ class Head {
         b_(in.b),
         c_(in.c),
         dt_(in.dt),
+        starts_(in.starts),
         sample_(sample),
         head_(head),
         group_(head / in.heads_of_group()),
@@ -34,7 +36,8 @@ class Head {
     return std::max(value, 0.0) + std::log1p(std::exp(-std::abs(value)));
   }
   double a() const { return a_; }
-  double decay(Index i) const { return std::exp(dt(i) * a_); }
+  /// Nothing is left of another document.
+  double decay(Index i) const { return starts_.begins(i, sample_) ? 0 : std::exp(dt(i) * a_); }
   /// From S_(i-1) to S_i, [n, p].
   void advance(std::vector<double>& state, Index i) const {
     const double keep = decay(i), step = dt(i);
@@ -46,6 +49,7 @@ class Head {
 
  private:
   Reader x_, b_, c_, dt_;
+  DocumentStarts starts_;
   Index sample_, head_, group_, p_, n_;
   double a_, bias_;
 };

@@ -64,7 +64,9 @@ inline constexpr std::array kLaterTraining = {
     real("qk-clip-alpha", "0.5", works, "share of that factor that queries take"),
     real("qk-clip-threshold", "100", works, "score from which --qk-clip acts"),
     flag("log-max-attention-logit", works, "log the largest attention score"),
-    text("step-batch-size-schedule", none, later,
+    flag("dataloader-inter-document-masking", works,
+         "positions begin anew with each document, whose tokens see only their own"),
+    text("step-batch-size-schedule", none, works,
          "batch sizes by tokens, as \"0:768 250B:1536\", in place of --global-batch-size"),
 };
 

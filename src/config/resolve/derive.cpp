@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "config/global_batch_size.h"
 #include "config/model_family.h"
+#include "config/resolve/resolve.h"
 #include "config/sources/data_files.h"
 
 namespace mpitron::config {
@@ -172,10 +174,17 @@ void derive_hybrid(OptionValues& v) {
   if (!v.given("position_embedding_type")) {
     v.derive("position_embedding_type", "none", "default of --model mamba");
   }
-  const std::string pattern = v.maybe_text("hybrid_layer_pattern").value_or("");
-  if (!pattern.empty() && !v.has("num_layers")) {
-    v.derive("num_layers", number(static_cast<Index>(pattern.size())),
-             "letters of --hybrid-layer-pattern");
+  const HybridPattern pattern = given_pattern(v);
+  if (!pattern.letters.empty() && !v.has("num_layers")) {
+    v.derive("num_layers", number(static_cast<Index>(pattern.letters.size())),
+             "letters of the pattern");
+  }
+  if (!pattern.depths.empty() && !v.has("mtp_num_layers")) {
+    v.derive("mtp_num_layers", number(static_cast<Index>(pattern.depths.size())),
+             "depths of the pattern");
+  }
+  if (pattern.letters.find('+') != std::string::npos && !v.given("multi_latent_attention")) {
+    v.derive("multi_latent_attention", "true", "a letter +");
   }
 }
 
@@ -215,6 +224,11 @@ void derive_layout(OptionValues& v, Index world_size, Reading& report) {
 /// Without --global-batch-size each replica computes one microbatch a step.
 void derive_batch(OptionValues& v) {
   const std::optional<Index> micro = v.maybe_integer("micro_batch_size");
+  const auto steps =
+      read_batch_size_steps(v.maybe_text("step_batch_size_schedule").value_or(""), 1);
+  if (steps && !v.given("global_batch_size")) {
+    v.derive("global_batch_size", number(steps->back().size), "end of step_batch_size_schedule");
+  }
   if (!v.has("global_batch_size") && micro) {
     v.derive("global_batch_size", number(*micro * data_parallel_size(v)),
              "= micro_batch_size * data_parallel_size");
@@ -334,6 +348,9 @@ void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_model(values);
   derive_precision(values, report);
   derive_layout(values, world_size, report);
+  if (values.text("optimizer") == "dist_muon" && !values.given("use_distributed_optimizer")) {
+    values.derive("use_distributed_optimizer", "true", "from --optimizer dist_muon");
+  }
   derive_batch(values);
   derive_schedule(values);
   derive_data(values, report);

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "config/layer_pattern.h"
 #include "config/run_config.h"
 #include "config/values/option_values.h"
 #include "utils/check.h"
@@ -33,6 +34,8 @@ RunConfig resolve(const OptionValues& values);
 ModelConfig resolve_model(const OptionValues& v);
 /// Layers by letters, and delta nets.
 HybridConfig resolve_hybrid(const OptionValues& v);
+/// Of --model mamba: the letters as given, or by the ratios; else empty.
+HybridPattern given_pattern(const OptionValues& v);
 /// What only later releases have, behind the rest of the model.
 void resolve_later_releases(ModelConfig& model, const OptionValues& v);
 /// Hidden size over --mup-base-hidden-size; 1 without --use-mup.

@@ -39,6 +39,7 @@ DataConfig resolve_data(const OptionValues& v) {
   d.seed = v.integer("seed");
   d.reset_position_ids = v.flag("reset_position_ids");
   d.reset_attention_mask = v.flag("reset_attention_mask");
+  d.inter_document_masking = v.flag("dataloader_inter_document_masking");
   d.eod_mask_loss = v.flag("eod_mask_loss");
   d.mask_prob = v.real("mask_prob");
   d.short_seq_prob = v.real("short_seq_prob");

@@ -1,4 +1,3 @@
-#include "config/layer_pattern.h"
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
@@ -32,25 +31,27 @@ MambaConfig mamba(const OptionValues& v) {
   return m;
 }
 
-/// Of --model mamba, one a layer: as given, or by the ratios.
-std::string layer_letters(const OptionValues& v) {
-  const Index layers = v.maybe_integer("num_layers").value_or(0);
-  if (!family_of(v.text("model")).by_letters) {
-    return "";
-  }
-  if (const auto native = v.maybe_text("hybrid_layer_pattern")) {
-    return *native;
-  }
-  return v.maybe_text("hybrid_override_pattern")
-      .value_or(
-          pattern_of_ratios(layers, v.real("hybrid_attention_ratio"), v.real("hybrid_mlp_ratio")));
-}
-
 }  // namespace
 
 /// Patterns and ratios end in the same letters, so that nothing behind asks which was given.
+HybridPattern given_pattern(const OptionValues& v) {
+  if (!family_of(v.text("model")).by_letters) {
+    return {};
+  }
+  for (const char* option : {"hybrid_layer_pattern", "hybrid_override_pattern"}) {
+    if (const auto text = v.maybe_text(option)) {
+      return read_pattern(*text);
+    }
+  }
+  return {.letters =
+              pattern_of_ratios(v.maybe_integer("num_layers").value_or(0),
+                                v.real("hybrid_attention_ratio"), v.real("hybrid_mlp_ratio"))};
+}
+
 HybridConfig resolve_hybrid(const OptionValues& v) {
-  return {.pattern = layer_letters(v),
+  const HybridPattern pattern = given_pattern(v);
+  return {.pattern = pattern.letters,
+          .depth_pattern = pattern.depths.empty() ? "" : pattern.depths.front(),
           .one_branch_a_layer = v.flag("is_hybrid_model"),
           .mamba = mamba(v),
           .delta_net = {.conv_width = v.integer("linear_conv_kernel_dim"),

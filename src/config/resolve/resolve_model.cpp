@@ -102,7 +102,8 @@ void resolve_attention(ModelConfig& m, const OptionValues& v) {
   m.attention_softmax_in_fp32 = v.flag("attention_softmax_in_fp32");
   m.qk_layernorm = v.flag("qk_layernorm");
   m.qk_l2_norm = v.flag("qk_l2_norm");
-  m.reset_attention_mask = v.flag("reset_attention_mask") || v.flag("sft_packing");
+  m.reset_attention_mask = v.flag("reset_attention_mask") || v.flag("sft_packing") ||
+                           v.flag("dataloader_inter_document_masking");
 }
 
 /// Rotary bases are whole numbers here as in the reference.

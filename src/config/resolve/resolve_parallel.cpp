@@ -23,6 +23,10 @@ void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
                          p.account_for_loss_in_pipeline_split;
     p.virtual_pipeline_model_parallel_size = blocks / stages / per_chunk;
   }
+  p.pattern_segments = stages > 1 ? given_pattern(v).segments : std::vector<Index>();
+  if (const auto segments = static_cast<Index>(p.pattern_segments.size()); segments > stages) {
+    p.virtual_pipeline_model_parallel_size = segments / stages;
+  }
   p.microbatch_group_size_per_vp_stage = v.integer("microbatch_group_size_per_vp_stage");
   p.overlap_p2p_comm =
       (p.virtual_pipeline_model_parallel_size || p.pipeline_model_parallel_layout) &&

@@ -22,6 +22,10 @@ TrainingConfig resolve_training(const OptionValues& v) {
                                                           read_integer(ramp[1]).value_or(0),
                                                           read_integer(ramp[2]).value_or(0)};
   }
+  if (const auto steps = v.maybe_text("step_batch_size_schedule")) {
+    t.batch_size_steps = read_batch_size_steps(*steps, v.maybe_integer("seq_length").value_or(0))
+                             .value_or(std::vector<TrainingConfig::BatchSizeStep>());
+  }
   t.decrease_batch_size_if_needed = v.flag("decrease_batch_size_if_needed");
   t.train_samples = v.maybe_integer("train_samples");
   t.train_iters = v.has("train_iters") ? v.integer("train_iters")

@@ -88,10 +88,11 @@ Result conversations_are_whole(const Facts& f) {
   if (!d.sft) {
     return {};
   }
-  const char* given = d.reset_position_ids     ? "--reset-position-ids given"
-                      : d.reset_attention_mask ? "--reset-attention-mask given"
-                      : d.eod_mask_loss        ? "--eod-mask-loss given"
-                                               : nullptr;
+  const char* given = d.reset_position_ids       ? "--reset-position-ids given"
+                      : d.reset_attention_mask   ? "--reset-attention-mask given"
+                      : d.inter_document_masking ? "--dataloader-inter-document-masking given"
+                      : d.eod_mask_loss          ? "--eod-mask-loss given"
+                                                 : nullptr;
   return given != nullptr ? Violation{given, ""} : Result();
 }
 

@@ -52,10 +52,10 @@ Result plain_layers(const Facts& f) {
   if (f.run.model.family().decoder_only) {
     return {};
   }
-  std::string given =
-      given_of(f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq",
-                   "qk_layernorm", "qk_l2_norm", "use_rope_scaling", "reset_position_ids",
-                   "reset_attention_mask", "eod_mask_loss", "sample_prompt"});
+  std::string given = given_of(
+      f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq", "qk_layernorm",
+          "qk_l2_norm", "use_rope_scaling", "reset_position_ids", "reset_attention_mask",
+          "dataloader_inter_document_masking", "eod_mask_loss", "sample_prompt"});
   if (given.empty() && f.run.model.rotary_base != ModelConfig().rotary_base) {
     given = "rotary_base";
   }

@@ -40,11 +40,9 @@ Result packed_layers(const Facts& f) {
   if (!f.run.data.sft_packing) {
     return {};
   }
-  const bool states = !m.hybrid.pattern.empty() || !m.hybrid.delta_layers.empty();
-  const char* given = states ? "layers that pass states from token to token"
-                      : m.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
-                      : !m.family().decoder_only         ? "another model than GPT"
-                                                         : nullptr;
+  const char* given = m.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
+                      : !m.family().decoder_only       ? "another model than GPT"
+                                                       : nullptr;
   return given != nullptr ? Violation{given, ""} : Result();
 }
 
@@ -164,13 +162,9 @@ std::span<const Constraint> finetuning_constraints() {
        "Then a step's gradient depends on its conversations "
        "only, not on how they were packed.",
        packed_tokens_count_alike},
-      {"E313", "packed_layers", "--sft-packing is for layers of attention",
-       "sft-packing model hybrid-override-pattern "
-       "mtp-num-layers",
-       "Others would pass what they remember from one "
-       "conversation to the next, and predictions of "
-       "further tokens would reach into the next one.",
-       packed_layers},
+      {"E313", "packed_layers", "--sft-packing is for decoders without --mtp-num-layers",
+       "sft-packing model mtp-num-layers",
+       "Predictions of further tokens would reach into the next conversation.", packed_layers},
       {"E314", "frozen_layers", "--freeze-layers A-B: 1 <= A <= B <= num-layers",
        "freeze-layers num-layers", "Layers are counted from 1 on.", frozen_layers},
       {"E315", "frozen_parameters_are_whole",

@@ -24,18 +24,8 @@ bool has_mixer(const Facts& f, MixerKind kind) {
 }
 
 bool has_expert_letters(const Facts& f) {
-  return std::ranges::count(layers_by_kind(f), FeedForwardKind::experts, &LayerSpec::feed_forward) >
-         0;
-}
-
-/// The first mixer that needs its whole sequence on one rank; null if there is none.
-const char* whole_sequence_mixer(const Facts& f) {
-  for (const LayerSpec& layer : layers_by_kind(f)) {
-    if (!facts(layer.mixer).cuts_sequence) {
-      return facts(layer.mixer).name;
-    }
-  }
-  return nullptr;
+  const HybridConfig& hybrid = f.run.model.hybrid;
+  return count_letter(hybrid.pattern + hybrid.depth_pattern, 'E') > 0;
 }
 
 Result mamba_options(const Facts& f) {
@@ -54,15 +44,24 @@ Result mamba_options(const Facts& f) {
   return {};
 }
 
+/// The pattern as given; empty where the ratios make it.
+std::string given_text(const Facts& f) {
+  return f.values.maybe_text("hybrid_layer_pattern")
+      .value_or(f.values.maybe_text("hybrid_override_pattern").value_or(""));
+}
+
 Result known_letters(const Facts& f) {
-  const std::string& pattern = f.run.model.hybrid.pattern;
-  const std::size_t unknown = pattern.find_first_not_of(pattern_letters());
-  if (unknown != std::string::npos) {
-    return Violation{
-        fmt::format("'{}' at place {} of '{}'", pattern[unknown], unknown + 1, pattern),
-        fmt::format("one of {}", pattern_letters())};
+  const std::string text = given_text(f);
+  const std::size_t depths = text.find('/');
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool cut = text[at] == '/' || (text[at] == '|' && at < depths);
+    if (!cut && pattern_letters().find(text[at]) == std::string::npos) {
+      return Violation{fmt::format("'{}' at place {} of '{}'", text[at], at + 1, text),
+                       text[at] == '|' ? "bars in front of the first / only"
+                                       : fmt::format("one of {}", pattern_letters())};
+    }
   }
-  const auto letters = static_cast<Index>(pattern.size());
+  const auto letters = static_cast<Index>(f.run.model.hybrid.pattern.size());
   return letters == 0 || letters == f.run.model.num_layers
              ? Result()
              : Violation{fmt::format("{} letters, {} layers", letters, f.run.model.num_layers),
@@ -85,13 +84,74 @@ Result pattern_counts(const Facts& f) {
   }
   const std::string wanted = pattern_of_ratios(f.run.model.num_layers, attention, mlps);
   for (const char letter : std::string("M*-")) {
-    if (count_letter(*given, letter) != count_letter(wanted, letter)) {
-      return Violation{fmt::format("{} of '{}', by the ratios {}", count_letter(*given, letter),
-                                   letter, count_letter(wanted, letter)),
-                       "no ratios"};
+    const Index count = count_letter(f.run.model.hybrid.pattern, letter);
+    if (count != count_letter(wanted, letter)) {
+      return Violation{
+          fmt::format("{} of '{}', by the ratios {}", count, letter, count_letter(wanted, letter)),
+          "no ratios"};
     }
   }
   return {};
+}
+
+Result one_attention(const Facts& f) {
+  const HybridConfig& hybrid = f.run.model.hybrid;
+  const std::string letters = hybrid.pattern + hybrid.depth_pattern;
+  const bool plain = count_letter(letters, '*') > 0, latent = count_letter(letters, '+') > 0;
+  if (plain && latent) {
+    return Violation{"letters * and +", "one of them"};
+  }
+  const bool asked = f.run.model.multi_latent_attention;
+  return !letters.empty() && ((plain && asked) || (latent && !asked))
+             ? Result(Violation{asked ? "a letter * with --multi-latent-attention"
+                                      : "a letter + without --multi-latent-attention",
+                                asked ? "+ instead of *" : "--multi-latent-attention"})
+             : Result();
+}
+
+Result pattern_segments(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  const auto segments = static_cast<Index>(p.pattern_segments.size());
+  if (segments == 0) {
+    return {};
+  }
+  for (const char* name :
+       {"decoder_first_pipeline_num_layers", "decoder_last_pipeline_num_layers",
+        "pipeline_model_parallel_layout", "num_layers_per_virtual_pipeline_stage",
+        "num_virtual_stages_per_pipeline_rank", "account_for_embedding_in_pipeline_split",
+        "account_for_loss_in_pipeline_split"}) {
+    if (f.values.given(name)) {
+      return Violation{fmt::format("bars and {}", name), "bars alone"};
+    }
+  }
+  return divides(
+      segments, p.pipeline_model_parallel_size,
+      nearest_divisors("pipeline-model-parallel-size", segments, p.pipeline_model_parallel_size));
+}
+
+Result pattern_depths(const Facts& f) {
+  const std::vector<std::string> depths = read_pattern(given_text(f)).depths;
+  for (const std::string& depth : depths) {
+    if (depth.empty() || depth != depths.front()) {
+      return Violation{fmt::format("depths '{}' and '{}'", depths.front(), depth),
+                       "the same letters in each depth"};
+    }
+  }
+  const Index asked = f.run.model.mtp_num_layers.value_or(0);
+  return f.run.model.hybrid.pattern.empty() || asked == static_cast<Index>(depths.size())
+             ? Result()
+             : Violation{fmt::format("{} depths, --mtp-num-layers {}", depths.size(), asked),
+                         "--hybrid-layer-pattern with a / in front of each depth"};
+}
+
+/// Who share the heads of a recurrent mixer: tensor ranks always, context ranks inside it.
+struct SharingRanks {
+  Index tensor, context;
+};
+
+SharingRanks sharing_ranks(const Facts& f) {
+  return {std::max<Index>(f.run.parallel.tensor_model_parallel_size, 1),
+          std::max<Index>(f.run.parallel.context_parallel_size, 1)};
 }
 
 Result mamba_heads(const Facts& f) {
@@ -99,7 +159,7 @@ Result mamba_heads(const Facts& f) {
     return {};
   }
   const MambaConfig& m = f.run.model.hybrid.mamba;
-  const Index ranks = std::max<Index>(f.run.parallel.tensor_model_parallel_size, 1);
+  const SharingRanks ranks = sharing_ranks(f);
   if (m.head_dim < 1 || m.groups < 1 || m.state_dim < 1 || m.heads < 1) {
     return Violation{fmt::format("{} heads of {}, {} groups, states of {}", m.heads, m.head_dim,
                                  m.groups, m.state_dim),
@@ -109,11 +169,20 @@ Result mamba_heads(const Facts& f) {
     return Violation{fmt::format("2 * {} % {} != 0", f.run.model.hidden_size, m.head_dim),
                      "--mamba-num-heads"};
   }
-  return m.heads % m.groups == 0 && m.groups % ranks == 0
+  if (m.heads % m.groups != 0 || m.groups % ranks.tensor != 0) {
+    return Violation{
+        fmt::format("{} heads, {} groups, {} tensor ranks", m.heads, m.groups, ranks.tensor),
+        fmt::format("--mamba-num-groups {}", ranks.tensor)};
+  }
+  const Index groups = m.groups / ranks.tensor;
+  const bool shared =
+      groups < ranks.context ? ranks.context % groups == 0 : groups % ranks.context == 0;
+  return shared && m.heads % (ranks.tensor * ranks.context) == 0
              ? Result()
-             : Violation{
-                   fmt::format("{} heads, {} groups, {} tensor ranks", m.heads, m.groups, ranks),
-                   fmt::format("--mamba-num-groups {}", ranks)};
+             : Violation{fmt::format("{} heads, {} groups, {} tensor and {} context ranks", m.heads,
+                                     m.groups, ranks.tensor, ranks.context),
+                         nearest_divisors("context-parallel-size", m.heads / ranks.tensor,
+                                          ranks.context)};
 }
 
 Result delta_heads(const Facts& f) {
@@ -124,32 +193,20 @@ Result delta_heads(const Facts& f) {
   if (f.run.model.activation != ActivationKind::silu) {
     return Violation{"the activation is not SiLU", "--swiglu"};
   }
-  const Index ranks = std::max<Index>(f.run.parallel.tensor_model_parallel_size, 1);
+  const SharingRanks ranks = sharing_ranks(f);
   const bool sizes =
       d.conv_width > 0 && d.key_dim > 0 && d.value_dim > 0 && d.key_heads > 0 && d.value_heads > 0;
-  return sizes && d.value_heads % d.key_heads == 0 && d.key_heads % ranks == 0
+  return sizes && d.value_heads % d.key_heads == 0 &&
+                 d.key_heads % (ranks.tensor * ranks.context) == 0
              ? Result()
-             : Violation{fmt::format("{} value heads, {} key heads, {} tensor ranks", d.value_heads,
-                                     d.key_heads, ranks),
+             : Violation{fmt::format("{} value heads, {} key heads, {} tensor and {} context ranks",
+                                     d.value_heads, d.key_heads, ranks.tensor, ranks.context),
                          "--linear-num-key-heads 16 --linear-num-value-heads 32"};
 }
 
-Result hybrid_company(const Facts& f) {
+Result letters_of_experts(const Facts& f) {
   const ModelConfig& m = f.run.model;
-  const char* whole = whole_sequence_mixer(f);
-  if (whole != nullptr && f.run.parallel.context_parallel_size > 1) {
-    return Violation{
-        fmt::format("{} context ranks, a {} layer", f.run.parallel.context_parallel_size, whole),
-        "--tensor-model-parallel-size"};
-  }
-  if (m.hybrid.pattern.empty()) {
-    return {};
-  }
-  if (m.multi_latent_attention || m.mtp_num_layers.value_or(0) > 0) {
-    return Violation{m.multi_latent_attention ? "--multi-latent-attention" : "--mtp-num-layers",
-                     "neither"};
-  }
-  return has_expert_letters(f) != m.moe.has_value()
+  return !m.hybrid.pattern.empty() && has_expert_letters(f) != m.moe.has_value()
              ? Result(Violation{
                    m.moe ? "--num-experts without a letter E" : "a letter E without --num-experts",
                    "--num-experts 8 and letters E"})
@@ -167,31 +224,48 @@ std::span<const Constraint> hybrid_constraints() {
        "A GPT has transformer layers only.", mamba_options},
       {"E251", "pattern_letters", "a pattern has one known letter for each layer",
        "hybrid-layer-pattern hybrid-override-pattern num-layers",
-       "M is a Mamba mixer, * attention, - an MLP, E experts, G a delta net. Bars between stages, "
-       "prediction depths and other letters of the reference are not there yet.",
+       "M is a Mamba mixer, * attention, + latent attention, - an MLP, E experts, G a delta net; a "
+       "bar ends a pipeline segment, a slash begins a depth of prediction. D, the reference's "
+       "sparse "
+       "attention, is not there yet.",
        known_letters},
       {"E252", "pattern_counts", "one pattern, with as many of each letter as the ratios ask for",
        "hybrid-override-pattern hybrid-layer-pattern hybrid-attention-ratio hybrid-mlp-ratio",
        "Both say what the layers are.", pattern_counts},
       {"E253", "mamba_heads",
-       "mamba heads % groups = 0, groups % tensor ranks = 0, 2 h % head size = 0",
+       "mamba heads % (groups, tensor ranks * context ranks) = 0, groups % tensor ranks = 0, 2 h % "
+       "head size = 0",
        "mamba-num-heads mamba-num-groups mamba-head-dim mamba-state-dim "
-       "tensor-model-parallel-size hidden-size",
-       "A group's heads share B and C, and lie on one rank.", mamba_heads},
+       "tensor-model-parallel-size context-parallel-size hidden-size",
+       "A group's heads share B and C, and lie on one tensor rank; context ranks share out its "
+       "heads, or groups, and look at whole sequences.",
+       mamba_heads},
       {"E254", "delta_heads",
-       "linear value heads % key heads = 0, key heads % tensor ranks = 0, sizes above 0, SiLU",
+       "linear value heads % key heads = 0, key heads % (tensor * context ranks) = 0, sizes above "
+       "0, SiLU",
        "linear-num-value-heads linear-num-key-heads linear-key-head-dim linear-value-head-dim "
-       "linear-conv-kernel-dim tensor-model-parallel-size",
-       "A key head serves the same number of value heads, all on one rank; the convolution has the "
-       "model's activation.",
+       "linear-conv-kernel-dim tensor-model-parallel-size context-parallel-size",
+       "A key head serves the same number of value heads, all on one rank, which looks at whole "
+       "sequences; the convolution has the model's activation.",
        delta_heads},
-      {"E255", "hybrid_company",
-       "mixers exclude context parallelism; letters exclude latent attention and MTP, and E needs "
-       "--num-experts",
-       "context-parallel-size multi-latent-attention mtp-num-layers num-experts "
-       "hybrid-layer-pattern",
-       "A mixer's state would have to travel from rank to rank, which is not there yet.",
-       hybrid_company},
+      {"E255", "letters_of_experts", "a letter E needs --num-experts, and experts a letter E",
+       "num-experts hybrid-layer-pattern hybrid-override-pattern", "E is a layer of experts.",
+       letters_of_experts},
+      {"E256", "one_attention", "a pattern has * or +, and + is --multi-latent-attention",
+       "hybrid-layer-pattern hybrid-override-pattern multi-latent-attention",
+       "Sizes of heads are those of one kind of attention.", one_attention},
+      {"E257", "pattern_segments",
+       "segments of a pattern % pipeline stages = 0, without another split",
+       "hybrid-layer-pattern hybrid-override-pattern pipeline-model-parallel-size "
+       "num-layers-per-virtual-pipeline-stage num-virtual-stages-per-pipeline-rank "
+       "pipeline-model-parallel-layout decoder-first-pipeline-num-layers "
+       "decoder-last-pipeline-num-layers account-for-embedding-in-pipeline-split "
+       "account-for-loss-in-pipeline-split",
+       "Each segment is a virtual stage; the stages take turns. One stage takes all.",
+       pattern_segments},
+      {"E258", "pattern_depths", "depths of prediction behind a pattern are all alike",
+       "hybrid-layer-pattern hybrid-override-pattern mtp-num-layers",
+       "A slash begins a depth; what stands behind it are its layers.", pattern_depths},
   });
   return kRules;
 }

@@ -86,26 +86,13 @@ Result mup_sizes(const Facts& f) {
                               "--mup-base-hidden-size 256"};
 }
 
-/// Matrices have to lie whole where Muon makes them orthogonal.
 Result matrix_rules(const Facts& f) {
-  const OptimizerConfig& o = f.run.optimizer;
-  if (o.optimizer != OptimizerKind::muon && o.optimizer != OptimizerKind::lion) {
-    return {};
-  }
-  if (f.values.flag("fp16")) {
-    return Violation{"--fp16", "--bf16"};
-  }
-  const Index ranks = f.run.parallel.tensor_model_parallel_size;
-  if (o.optimizer == OptimizerKind::muon && ranks > 1 && !o.muon.blockwise) {
-    return Violation{fmt::format("{} tensor ranks", ranks), "--muon-tp-mode blockwise"};
-  }
-  return o.optimizer == OptimizerKind::muon &&
-                 f.run.parallel.sharding_strategy != ShardingStrategy::no_shard
-             ? Result(Violation{"optimizer state in pieces", "--optimizer muon alone"})
+  const OptimizerKind kind = f.run.optimizer.optimizer;
+  return (kind == OptimizerKind::muon || kind == OptimizerKind::lion) && f.values.flag("fp16")
+             ? Result(Violation{"--fp16", "--bf16"})
              : Result();
 }
 
-/// The largest scores are those of whole sequences, and rows are scaled where they lie whole.
 Result qk_clip(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.qk_clip && !m.log_max_attention_logit) {
@@ -115,16 +102,37 @@ Result qk_clip(const Facts& f) {
     return Violation{fmt::format("alpha {}, threshold {}", m.qk_clip->alpha, m.qk_clip->threshold),
                      "--qk-clip-alpha 0.5 --qk-clip-threshold 100"};
   }
-  if (m.multi_latent_attention || !m.family().decoder_only || m.reset_attention_mask) {
-    return Violation{"attention of another kind, or a mask", "neither"};
+  if (m.qk_clip && f.run.parallel.overlap_param_gather_with_optimizer_step) {
+    return Violation{"parameters are gathered before rows are scaled",
+                     "no --overlap-param-gather-with-optimizer-step"};
   }
-  if (f.run.parallel.context_parallel_size > 1) {
-    return Violation{fmt::format("{} context ranks", f.run.parallel.context_parallel_size),
-                     "--context-parallel-size 1"};
-  }
-  return m.qk_clip && f.run.parallel.sharding_strategy != ShardingStrategy::no_shard
-             ? Result(Violation{"parameters in pieces", "no --use-distributed-optimizer"})
+  return m.multi_latent_attention || !m.family().decoder_only || m.reset_attention_mask
+             ? Result(Violation{"attention of another kind, or a mask", "neither"})
              : Result();
+}
+
+Result batch_size_steps(const Facts& f) {
+  const TrainingConfig& t = f.run.training;
+  const auto text = f.values.maybe_text("step_batch_size_schedule");
+  if (!text) {
+    return {};
+  }
+  for (const char* other : {"global_batch_size", "rampup_batch_size"}) {
+    if (f.values.given(other)) {
+      return Violation{fmt::format("{} is given as well", other), "one of them"};
+    }
+  }
+  if (t.batch_size_steps.empty()) {
+    return Violation{fmt::format("'{}'", *text), "--step-batch-size-schedule \"0:768 250B:1536\""};
+  }
+  const Index unit = t.micro_batch_size * f.run.parallel.data_parallel_size;
+  for (const TrainingConfig::BatchSizeStep& step : t.batch_size_steps) {
+    if (unit > 0 && !t.decrease_batch_size_if_needed && step.size % unit != 0) {
+      return Violation{fmt::format("{} % {} = {}", step.size, unit, step.size % unit),
+                       "--decrease-batch-size-if-needed"};
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -153,15 +161,20 @@ std::span<const Constraint> later_release_constraints() {
       {"E246", "mup_sizes", "muP's sizes and factors are above 0",
        "mup-base-hidden-size mup-embedding-mult mup-base-head-dim",
        "Rates and scales are divided by them.", mup_sizes},
-      {"E247", "matrix_rules",
-       "--optimizer muon and lion exclude --fp16; Muon wants its matrices whole",
-       "optimizer fp16 tensor-model-parallel-size muon-tp-mode use-distributed-optimizer",
-       "Muon makes a matrix orthogonal, which needs all of it in one place.", matrix_rules},
+      {"E247", "matrix_rules", "--optimizer muon and lion exclude --fp16", "optimizer fp16",
+       "They are meant for gradients that no loss scale multiplies, as in the reference.",
+       matrix_rules},
       {"E248", "qk_clip",
-       "0 < qk_clip_alpha < 1, qk_clip_threshold > 0, whole sequences and whole parameters",
-       "qk-clip qk-clip-alpha qk-clip-threshold log-max-attention-logit context-parallel-size "
-       "use-distributed-optimizer multi-latent-attention reset-attention-mask",
-       "A rank looks at all keys of its queries, and scales rows of what it updates.", qk_clip},
+       "0 < qk_clip_alpha < 1, qk_clip_threshold > 0; a decoder's heads of queries and keys, "
+       "without masks",
+       "qk-clip qk-clip-alpha qk-clip-threshold log-max-attention-logit multi-latent-attention "
+       "reset-attention-mask overlap-param-gather-with-optimizer-step",
+       "The largest score of each head is looked for among the keys that a causal mask shows.",
+       qk_clip},
+      {"E249", "batch_size_steps",
+       "--step-batch-size-schedule has TOKENS:SIZE in rising order from 0, sizes as batch_divides",
+       "step-batch-size-schedule global-batch-size rampup-batch-size micro-batch-size",
+       "Each size holds from so many consumed tokens on, counted in samples.", batch_size_steps},
   });
   return kRules;
 }

@@ -26,7 +26,7 @@ bool accounted(const ParallelConfig& p) {
 Result layers_per_stage(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (uneven(p) || accounted(p) || p.pipeline_model_parallel_layout ||
-      p.pipeline_model_parallel_size <= 0) {
+      !p.pattern_segments.empty() || p.pipeline_model_parallel_size <= 0) {
     return {};
   }
   const Index layers = f.run.model.all_layers();

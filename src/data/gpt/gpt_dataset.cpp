@@ -156,6 +156,21 @@ void GptDataset::read(Index sample, std::span<std::int64_t> tokens) const {
   std::fill(tokens.begin(), tokens.end(), pad_);
 }
 
+void GptDataset::read_row(Index sample, const GptSampleOptions& options,
+                          std::span<std::int64_t> text, const GptSample& row) const {
+  Dataset::read_row(sample, options, text, row);
+  if (!options.inter_document_masking) {
+    return;
+  }
+  std::vector<Index> begins;
+  Index at = 0;
+  for_each_piece(sample, seq_length_, [&](Index /*sequence*/, Index /*offset*/, Index count) {
+    begins.push_back(at);
+    at += count;
+  });
+  separate_documents(begins, row);
+}
+
 void GptDataset::trace(Index sample, std::vector<SamplePiece>& pieces) const {
   for_each_piece(sample, seq_length_ + extra_token_,
                  [&](Index sequence, Index offset, Index count) {

@@ -30,6 +30,10 @@ class GptDataset final : public Dataset {
 
   Index size() const override { return plan_.samples; }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
+  /// With `inter_document_masking` a document is what the index takes from one sequence; padding
+  /// belongs to the last one.
+  void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
+                const GptSample& row) const override;
   const std::string& description() const override { return description_; }
   void trace(Index sample, std::vector<SamplePiece>& pieces) const override;
   void find(const std::string& name, Index begin, Index end,

@@ -77,6 +77,21 @@ void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions&
   mask_padding(options, out);  // ends of documents are found above
 }
 
+/// A document sees nothing of those before it, and counts from 0.
+void separate_documents(std::span<const Index> begins, const GptSample& out) {
+  const std::size_t s = out.tokens.size();
+  for (std::size_t document = 0; document < begins.size(); ++document) {
+    const auto begin = static_cast<std::size_t>(begins[document]);
+    const std::size_t end =
+        document + 1 < begins.size() ? static_cast<std::size_t>(begins[document + 1]) : s;
+    std::iota(out.position_ids.begin() + static_cast<std::ptrdiff_t>(begin),
+              out.position_ids.begin() + static_cast<std::ptrdiff_t>(end), std::int64_t{0});
+    for (std::size_t i = begin; i < end && !out.attention_mask.empty(); ++i) {
+      std::ranges::fill(out.attention_mask.subspan(i * s, begin), std::uint8_t{1});
+    }
+  }
+}
+
 /// Unsigned, so that a negative id is larger than any vocabulary.
 std::uint64_t largest_token(std::span<const std::int64_t> tokens) {
   std::uint64_t largest = 0;

@@ -12,6 +12,7 @@ struct GptSampleOptions {
   bool add_extra_token = true;
   bool reset_position_ids = false;
   bool reset_attention_mask = false;
+  bool inter_document_masking = false;  // by the documents of the index, not by eod
   bool eod_mask_loss = false;
   bool create_attention_mask = false;
   std::int64_t eod = -1;
@@ -33,6 +34,10 @@ struct GptSample {
 /// `text` holds `options.text_length()` tokens.
 void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions& options,
                      const GptSample& out);
+
+/// Documents of a sample begin at these positions, in rising order from 0: positions count anew in
+/// each, and its tokens see only their own.
+void separate_documents(std::span<const Index> begins, const GptSample& out);
 
 /// As unsigned numbers: a negative token is larger than any vocabulary. 0 of no tokens.
 std::uint64_t largest_token(std::span<const std::int64_t> tokens);

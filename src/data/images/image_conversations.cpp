@@ -54,9 +54,9 @@ void check_places(const ImageConversation& conversation, Index images, const std
 }
 
 /// Lines of a file; all are looked at when it is opened.
-class ConversationFile final : public ConversationList {
+class ImageConversationFile final : public ConversationList {
  public:
-  explicit ConversationFile(const std::filesystem::path& path) : path_(path) {
+  explicit ImageConversationFile(const std::filesystem::path& path) : path_(path) {
     std::ifstream file(path);
     if (!file) {
       throw_data("{}: cannot be read", path.string());
@@ -204,7 +204,7 @@ std::unique_ptr<ConversationList> open_conversations(const std::filesystem::path
   if (!shards_of(path).empty()) {
     return std::make_unique<ConversationShards>(path, index_folder);
   }
-  return std::make_unique<ConversationFile>(path);
+  return std::make_unique<ImageConversationFile>(path);
 }
 
 }  // namespace mpitron::data

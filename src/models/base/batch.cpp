@@ -96,6 +96,21 @@ Tensor ColumnUpload::mask_rows(Field<std::uint8_t> mask) const {
   return tensor::prefetch(device_, result);
 }
 
+Tensor ColumnUpload::document_starts(Field<std::uint8_t> mask) const {
+  const std::span<const std::uint8_t> rows = microbatch_[mask];
+  if (rows.empty()) {
+    return {};
+  }
+  const Index s = microbatch_.sequence_length;
+  const SequenceSlice whole{.map = {}, .length = s};
+  return sequence_first<std::int32_t>(
+      device_, whole, microbatch_.samples, [&](Index row, Index position) {
+        const auto seen = rows.subspan(static_cast<std::size_t>((row * s + position) * s),
+                                       static_cast<std::size_t>(s));
+        return static_cast<std::int32_t>(std::ranges::find(seen, std::uint8_t{0}) - seen.begin());
+      });
+}
+
 double ColumnUpload::sum(Field<float> field, const SequenceSlice& slice) const {
   const std::span<const float> values = microbatch_[field];
   const Index width = static_cast<Index>(values.size()) / microbatch_.samples;

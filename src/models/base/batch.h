@@ -63,6 +63,9 @@ class ColumnUpload {
   tensor::Tensor hidden_keys(Field<std::int64_t> padding) const;
   /// [b, whole s, whole s] -> [b, s, whole s]; absent where the column is.
   tensor::Tensor mask_rows(Field<std::uint8_t> mask) const;
+  /// The same mask -> [whole s, b], i32: the first position that each one sees, which is where its
+  /// document begins.
+  tensor::Tensor document_starts(Field<std::uint8_t> mask) const;
   /// Of what `sequences` and `whole` take; double, in the order of their results.
   double sum_of_sequences(Field<float> field) const { return sum(field, slice_); }
   double sum_of_whole(Field<float> field) const {

@@ -27,6 +27,8 @@ inline constexpr Field<float> kLossMask{"loss_mask"};    // like labels
 inline constexpr Field<std::int64_t> kPaddingMask{"padding_mask"};  // 1 = token; absent: all are
 inline constexpr Field<std::uint8_t> kAttentionMask{
     "attention_mask"};  // [b, s, s], 1 = hidden; absent: none is
+// On the device alone, [whole s, b]: where the document of each position begins, of the mask above.
+inline constexpr Field<std::int32_t> kDocumentStarts{"document_starts"};
 // Of images:
 inline constexpr Field<float> kPixels{"pixels"};  // [b, 3, height, width]
 

@@ -3,8 +3,9 @@
 namespace mpitron::models {
 
 std::span<const std::string_view> gpt_fields() {
-  static constexpr std::string_view kFields[] = {kTokens.name, kPositionIds.name, kLabels.name,
-                                                 kLossMask.name, kAttentionMask.name};
+  static constexpr std::string_view kFields[] = {kTokens.name,        kPositionIds.name,
+                                                 kLabels.name,        kLossMask.name,
+                                                 kAttentionMask.name, kDocumentStarts.name};
   return kFields;
 }
 
@@ -16,7 +17,8 @@ Batch gpt_batch(device::Device& device, const HostMicrobatch& microbatch,
               {kPositionIds, counted ? columns.positions() : columns.sequences(kPositionIds)},
               {kLabels, columns.sequences(kLabels)},
               {kLossMask, columns.sequences(kLossMask)},
-              {kAttentionMask, columns.mask_rows(kAttentionMask)}};
+              {kAttentionMask, columns.mask_rows(kAttentionMask)},
+              {kDocumentStarts, columns.document_starts(kAttentionMask)}};
   batch.loss_tokens = columns.sum_of_sequences(kLossMask);
   return batch;
 }

@@ -21,7 +21,7 @@ GptModel::GptModel(const config::ModelConfig& config, device::Device& device)
 GptModel::GptModel(const config::ModelConfig& config, device::Device& device, Share share)
     : Model(config, device, std::move(share)), decoder_(builder("decoder."), part()) {
   for (Index depth = 0; depth < part().prediction_depths; ++depth) {
-    const Index number = config.num_layers + depth + 1;
+    const Index number = config.num_layers + depth * config.depth_layers() + 1;
     predictions_.emplace_back(builder("mtp.").layer("layers." + std::to_string(depth), number),
                               number);
   }
@@ -41,7 +41,8 @@ std::span<const std::string_view> GptModel::batch_fields() const {
 nn::LayerInputs GptModel::layer_inputs(Context& context, const Batch& batch,
                                        const Var& stream) const {
   return {.rotary = rotary_rows(context, whole_rows(stream)),
-          .attention_mask = batch[kAttentionMask]};
+          .attention_mask = batch[kAttentionMask],
+          .document_starts = batch[kDocumentStarts]};
 }
 
 Var GptModel::embed(Context& context, const Batch& batch) const {

@@ -52,8 +52,9 @@ void CoreAttention::tell_largest(autograd::Context& context, const autograd::Var
   if (!tells_largest_ || !context.recording() || context.recorder.auxiliary.sums == nullptr) {
     return;
   }
-  const tensor::Tensor own =
-      tensor::to_host(context.device, ops::largest_scores(context, qkv.value, settings_));
+  const tensor::Tensor own = tensor::to_host(
+      context.device,
+      ops::largest_scores(context, qkv.value, settings_, context_groups_.all.get()));
   std::vector<double> row(static_cast<std::size_t>(heads_), std::numeric_limits<double>::lowest());
   std::ranges::copy(std::span(own.data<float>(), static_cast<std::size_t>(own.numel())),
                     row.begin() + first_head_);

@@ -30,8 +30,8 @@ tensor::Shard Builder::pieces_of_parts(std::initializer_list<Index> parts) const
   return ranks == 1 ? tensor::Shard{} : shard;
 }
 
-Builder Builder::layer(const std::string& name, Index number) const {
-  Builder result = child(name);
+Builder Builder::of_layer(Index number) const {
+  Builder result = *this;
   result.context_.layer = number;
   return result;
 }

@@ -28,8 +28,11 @@ class Builder {
   const comm::ParallelGroups& groups() const { return context_.groups; }
   /// A builder for a child: names get `name + "."` in front.
   Builder child(const std::string& name) const { return Builder(context_, prefix_ + name + "."); }
-  /// A child for layer `number` of the model, from 1.
-  Builder layer(const std::string& name, Index number) const;
+  /// A child for layer `number` of the model, from 1; and this one for it.
+  Builder layer(const std::string& name, Index number) const {
+    return child(name).of_layer(number);
+  }
+  Builder of_layer(Index number) const;
 
   /// Whose parameters are made; 0: outside the layers.
   Index layer_number() const { return context_.layer; }

@@ -18,6 +18,9 @@ struct LayerInputs {
   // [b or 1, s or 1, s], u8, 1 = hidden; optional. With context parallelism the rows of this rank:
   // all columns.
   tensor::Tensor attention_mask;
+  // Of mixers with a state: where the document of each position of the whole sequence begins,
+  // [s, b], i32; absent: at the first.
+  tensor::Tensor document_starts = {};
   autograd::Var score_bias = {};  // of self attention's scores, [2 s - 1, 1, n]; optional
   std::optional<Memory> memory = {};
 };

@@ -20,16 +20,31 @@ Parameter* make_projection(const Builder& builder) {
   return &builder.linear_weight("eh_proj.weight", h, 2 * h, builder.piece(0, h));
 }
 
+std::deque<TransformerLayer> make_layers(const Builder& builder, Index first_number) {
+  std::deque<TransformerLayer> layers;
+  if (builder.config().hybrid.depth_pattern.empty()) {
+    layers.emplace_back(builder.child("transformer_layer"), first_number);
+    return layers;
+  }
+  const Builder block = builder.child("mtp_model_layer");
+  for (Index i = 0; i < builder.config().depth_layers(); ++i) {
+    const Index number = first_number + i;
+    layers.emplace_back(block.layer("layers." + std::to_string(i), number), number);
+  }
+  return layers;
+}
+
 }  // namespace
 
-MultiTokenPrediction::MultiTokenPrediction(const Builder& builder, Index layer_number)
+MultiTokenPrediction::MultiTokenPrediction(const Builder& builder, Index first_number)
     : config_(builder.config()),
       shared_(builder.tensor_parallel()),
       embedding_norm_(builder, "enorm", config_.hidden_size),
       hidden_norm_(builder, "hnorm", config_.hidden_size),
       projection_(make_projection(builder)),
-      layer_(builder.child("transformer_layer"), layer_number),
-      final_norm_(builder, "final_layernorm", config_.hidden_size) {}
+      layers_(make_layers(builder, first_number)),
+      final_norm_(builder.of_layer(layers_.back().number()), "final_layernorm",
+                  config_.hidden_size) {}
 
 Var MultiTokenPrediction::projected(Context& context, const Var& hidden,
                                     const Var& embedded) const {
@@ -46,9 +61,10 @@ Var MultiTokenPrediction::projected(Context& context, const Var& hidden,
 }
 
 /// The reference recomputes it with --recompute-method uniform only.
-Var MultiTokenPrediction::layer(Context& context, const Var& x, const LayerInputs& inputs) const {
-  const auto block = [this, inputs](Context& inner, const Var& input) {
-    return layer_.forward(inner, input, inputs);
+Var MultiTokenPrediction::run_layer(Context& context, const TransformerLayer& layer, const Var& x,
+                                    const LayerInputs& inputs) const {
+  const auto block = [&layer, inputs](Context& inner, const Var& input) {
+    return layer.forward(inner, input, inputs);
   };
   const bool again = config_.recompute_granularity == config::RecomputeGranularity::full &&
                      config_.recompute_method == config::RecomputeMethod::uniform;
@@ -57,10 +73,17 @@ Var MultiTokenPrediction::layer(Context& context, const Var& x, const LayerInput
 
 Var MultiTokenPrediction::forward(Context& context, const Var& hidden, const Var& embedded,
                                   const LayerInputs& inputs) const {
-  const auto depth = [&](Context& inner, const Var& x) {
-    return final_norm_.forward(inner, layer(inner, projected(inner, x, embedded), inputs));
-  };
-  return autograd::in_unit(context, number(), depth, hidden);
+  Var result = hidden;
+  for (const TransformerLayer& layer : layers_) {
+    const auto unit = [&](Context& inner, const Var& x) {
+      const bool first = &layer == &layers_.front(), last = &layer == &layers_.back();
+      const Var input = first ? projected(inner, x, embedded) : x;
+      const Var output = run_layer(inner, layer, input, inputs);
+      return last ? final_norm_.forward(inner, output) : output;
+    };
+    result = autograd::in_unit(context, layer.number(), unit, result);
+  }
+  return result;
 }
 
 }  // namespace mpitron::nn

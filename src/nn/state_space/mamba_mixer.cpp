@@ -2,9 +2,7 @@
 
 #include <cmath>
 
-#include "ops/elementwise/columns.h"
 #include "ops/linear/parallel_linear.h"
-#include "ops/state_space/causal_conv.h"
 
 namespace mpitron::nn {
 
@@ -15,8 +13,6 @@ MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel
   const config::MambaConfig& mamba = config.hybrid.mamba;
   const Index d = mamba.width(), both = mamba.groups * mamba.state_dim, h = config.hidden_size;
   const Index ranks = shared_.size(), channels = d + 2 * both;
-  width_ = d / ranks;
-  conv_width_ = channels / ranks;
   const Index out = d + channels + mamba.heads;
   const tensor::Shard parts = builder.pieces_of_parts({d, d, both, both, mamba.heads});
   in_proj_ = &builder.linear_weight("in_proj.weight", out, h, parts);
@@ -25,34 +21,46 @@ MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel
   const tensor::Shard rows = builder.pieces_of_parts({d, both, both});
   const autograd::Initialization start{
       .kind = Kind::uniform, .bound = 1 / std::sqrt(static_cast<double>(kMambaConvWidth))};
-  conv_weight_ = &builder.parameter("conv1d.weight", {channels, 1, kMambaConvWidth}, rows, start);
-  conv_bias_ = &builder.parameter("conv1d.bias", {channels}, rows, start);
+  core_.conv_weight =
+      &builder.parameter("conv1d.weight", {channels, 1, kMambaConvWidth}, rows, start);
+  core_.conv_bias = &builder.parameter("conv1d.bias", {channels}, rows, start);
   const auto of_heads = [&](const char* name, Kind kind) {
     return &builder.parameter(name, {mamba.heads}, builder.piece(0, mamba.heads), {.kind = kind});
   };
-  scan_.dt_bias = of_heads("dt_bias", Kind::inverse_steps);
-  scan_.a_log = of_heads("A_log", Kind::log_of_rate);
-  scan_.d = of_heads("D", Kind::ones);
-  scan_.groups = norm_.groups = mamba.groups / ranks;
-  scan_.state_dim = mamba.state_dim;
-  norm_.weight = &builder.parameter("norm.weight", {d}, builder.piece(0, d), {.kind = Kind::ones});
+  ops::ScanSettings scan{.groups = mamba.groups / ranks, .state_dim = mamba.state_dim};
+  scan.dt_bias = of_heads("dt_bias", Kind::inverse_steps);
+  scan.a_log = of_heads("A_log", Kind::log_of_rate);
+  scan.d = of_heads("D", Kind::ones);
+  core_.norm = {
+      .weight = &builder.parameter("norm.weight", {d}, builder.piece(0, d), {.kind = Kind::ones}),
+      .groups = scan.groups};
+  core_.recurrence = scan;
   out_proj_ = &builder.output_weight("out_proj.weight", h, d, config.num_layers);
   out_updates_ = LowRankUpdates::of_rows(builder, {DropoutSite::low_rank_proj, d}, "out_proj", h);
+
+  const Index width = d / ranks, own = both / ranks, heads = mamba.heads / ranks;
+  const comm::GroupHandle& context = builder.groups().context;
+  const Index sharing = context == nullptr ? 1 : context->size();
+  core_.gate = {0, width};
+  core_.channels = {width, 2 * width + 2 * own};
+  core_.steps = {core_.channels.end, core_.channels.end + heads};
+  const Index pieces = std::min(scan.groups, sharing);  // of B and C
+  core_.exchange = {context,
+                    {{width, width, sharing},
+                     {2 * width, own, pieces},
+                     {2 * width + own, own, pieces},
+                     {core_.steps.begin, heads, sharing}}};
 }
 
 /// in_proj makes gates, channels (x, B, C) and a step a head; the convolution mixes channels over
 /// time; the scan runs h = exp(A dt) h + dt B x, y = C h + D x (Dao and Gu 2024).
 BranchOutput MambaMixer::forward(autograd::Context& context, const autograd::Recomputable& x,
-                                 const LayerInputs& /*inputs*/) const {
+                                 const LayerInputs& inputs) const {
   autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
   all = in_updates_.add(context, x, std::move(all));
-  const auto [gate, rest] = ops::split_columns(context, all, width_);
-  const auto [channels, steps] = ops::split_columns(context, rest, conv_width_);
-  const autograd::Var convolved = ops::causal_conv(context, channels, *conv_weight_, conv_bias_);
-  const autograd::Var scanned = ops::selective_scan(context, convolved, steps, scan_);
-  const autograd::Var normed = ops::gated_norm(context, scanned, gate, norm_);
-  autograd::Var projected = ops::row_parallel_linear(context, normed, *out_proj_, shared_);
-  return {out_updates_.add(context, normed, std::move(projected))};
+  const autograd::Var mixed = ops::recurrent_mixer(context, all, core_, inputs.document_starts);
+  autograd::Var projected = ops::row_parallel_linear(context, mixed, *out_proj_, shared_);
+  return {out_updates_.add(context, mixed, std::move(projected))};
 }
 
 }  // namespace mpitron::nn

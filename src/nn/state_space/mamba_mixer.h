@@ -2,8 +2,7 @@
 #include "nn/base/builder.h"
 #include "nn/base/layer_parts.h"
 #include "nn/base/low_rank_updates.h"
-#include "ops/state_space/gated_norm.h"
-#include "ops/state_space/selective_scan.h"
+#include "ops/state_space/recurrent_mixer.h"
 
 namespace mpitron::nn {
 
@@ -12,7 +11,8 @@ inline constexpr Index kMambaConvWidth = 4;
 
 /// The mixer of Mamba-2 (Dao and Gu 2024): a projection to gate, x, B, C and steps, a causal
 /// convolution over x, B and C, the scan, a gated norm of each group, and a projection. Heads and
-/// groups are shared over a tensor parallel group, which meets in the projections only.
+/// groups are shared over a tensor parallel group, which meets in the projections only, and between
+/// them over a context parallel one.
 class MambaMixer final : public Mixer {
  public:
   explicit MambaMixer(const Builder& builder);
@@ -22,10 +22,8 @@ class MambaMixer final : public Mixer {
 
  private:
   ops::TensorParallel shared_;
-  Index width_, conv_width_;  // here: of all heads; with B and C
-  Parameter *in_proj_, *conv_weight_, *conv_bias_;
-  ops::ScanSettings scan_;
-  ops::GatedNormSettings norm_;
+  Parameter* in_proj_;
+  ops::RecurrentMixer core_;
   Parameter* out_proj_;
   LowRankUpdates in_updates_, out_updates_;
 };

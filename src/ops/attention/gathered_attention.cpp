@@ -23,15 +23,6 @@ Shape all_rows(const Tensor& own, Index members) {
   return {members * shape[0], shape[1], shape[2], shape[3]};
 }
 
-/// Everybody's keys and values in the order of the sequence, [s, b, g, d + dv].
-Tensor gathered_keys(Context& context, const Tensor& qkv, const QkvLayout& layout,
-                     comm::Group& group) {
-  const Tensor own = packed_keys(context, qkv, layout);
-  const Tensor all = context.empty(all_rows(own, group.size()), own.dtype());
-  group.all_gather(own, all).wait();
-  return in_sequence_order(context, all, group.size());
-}
-
 struct GatheredBackward {
   autograd::SavedValue kept_qkv;
   Attended attended;
@@ -59,6 +50,14 @@ struct GatheredBackward {
 };
 
 }  // namespace
+
+Tensor gathered_keys(Context& context, const Tensor& qkv, const QkvLayout& layout,
+                     comm::Group& group) {
+  const Tensor own = packed_keys(context, qkv, layout);
+  const Tensor all = context.empty(all_rows(own, group.size()), own.dtype());
+  group.all_gather(own, all).wait();
+  return in_sequence_order(context, all, group.size());
+}
 
 Var gathered_attention(Context& context, const Recomputable& input,
                        const AttentionSettings& settings, const GroupHandle& group) {

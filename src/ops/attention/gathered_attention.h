@@ -12,4 +12,8 @@ namespace mpitron::ops {
 Var gathered_attention(Context& context, const Recomputable& qkv, const AttentionSettings& settings,
                        const comm::GroupHandle& group);
 
+/// Keys and values of all members in the order of the sequence, [s, b, g, d + dv].
+tensor::Tensor gathered_keys(Context& context, const tensor::Tensor& qkv, const QkvLayout& layout,
+                             comm::Group& group);
+
 }  // namespace mpitron::ops

@@ -4,20 +4,28 @@
 
 #include "kernels/attention/attention_largest.h"
 #include "kernels/elementwise/elementwise.h"
+#include "ops/attention/gathered_attention.h"
 
 namespace mpitron::ops {
 
 tensor::Tensor largest_scores(Context& context, const tensor::Tensor& qkv,
-                              const AttentionSettings& settings) {
+                              const AttentionSettings& settings, comm::Group* group) {
   const tensor::Tensor largest = context.empty({settings.layout.heads}, DType::f32);
   context.launch(kernels::Fill{.x = largest.view(), .value = std::numeric_limits<float>::lowest()});
   const device::ConstTensorView view = qkv.view();
-  context.launch(kernels::AttentionLargest{.q = settings.layout.queries(view),
-                                           .k = settings.layout.keys(view),
-                                           .largest = largest.view(),
-                                           .scale = settings.scale,
-                                           .causal = settings.causal,
-                                           .window = settings.window});
+  kernels::AttentionLargest kernel{.q = settings.layout.queries(view),
+                                   .k = settings.layout.keys(view),
+                                   .largest = largest.view(),
+                                   .scale = settings.scale,
+                                   .causal = settings.causal,
+                                   .window = settings.window};
+  tensor::Tensor keys;
+  if (group != nullptr && group->size() > 1) {
+    keys = gathered_keys(context, qkv, settings.layout, *group);
+    kernel.k = device::slice(device::ConstTensorView(keys), 3, 0, settings.layout.head_dim);
+    kernel.queries = zigzag_slice(qkv.shape()[0] * group->size(), group->size(), group->rank()).map;
+  }
+  context.launch(kernel);
   return largest;
 }
 

@@ -28,26 +28,6 @@ Tensor exchanged(Context& context, const Tensor& x, comm::Group& group) {
   return y;
 }
 
-Tensor to_heads(Context& context, const Tensor& x, comm::Group& group) {
-  const Index c = group.size();
-  MPITRON_CHECK(x.shape()[2] % c == 0, x.shape()[2], c);
-  const Tensor sent = context.empty({c * x.shape()[0], x.shape()[1], x.shape()[2] / c}, x.dtype());
-  for_each_member(sent, x, c, [&](const auto& member, const auto& columns) {
-    context.launch(kernels::Cast{.x = columns, .y = member});
-  });
-  return in_sequence_order(context, exchanged(context, sent, group), c);
-}
-
-Tensor to_sequence(Context& context, const Tensor& x, comm::Group& group) {
-  const Index c = group.size();
-  const Tensor received = exchanged(context, by_member(context, x, c), group);
-  const Tensor y = context.empty({x.shape()[0] / c, x.shape()[1], x.shape()[2] * c}, x.dtype());
-  for_each_member(received, y, c, [&](const auto& member, const auto& columns) {
-    context.launch(kernels::Cast{.x = member, .y = columns});
-  });
-  return y;
-}
-
 using Exchange = Tensor (*)(Context&, const Tensor&, comm::Group&);
 
 struct SequenceExchangeBackward {
@@ -72,9 +52,6 @@ Var exchange(Context& context, const Var& x, const GroupHandle& group, Exchange 
   return result;
 }
 
-using autograd::Context;
-using tensor::Tensor;
-
 /// f(first row by member, first row in order, rows) for every chunk.
 template <class F>
 void for_each_chunk(Index length, Index ranks, F&& f) {
@@ -96,12 +73,32 @@ void copy_rows(Context& context, const Tensor& from, Index first_from, const Ten
 
 }  // namespace
 
+Tensor columns_to_heads(Context& context, const Tensor& x, comm::Group& group) {
+  const Index c = group.size();
+  MPITRON_CHECK(x.shape()[2] % c == 0, x.shape()[2], c);
+  const Tensor sent = context.empty({c * x.shape()[0], x.shape()[1], x.shape()[2] / c}, x.dtype());
+  for_each_member(sent, x, c, [&](const auto& member, const auto& columns) {
+    context.launch(kernels::Cast{.x = columns, .y = member});
+  });
+  return in_sequence_order(context, exchanged(context, sent, group), c);
+}
+
+Tensor columns_to_sequence(Context& context, const Tensor& x, comm::Group& group) {
+  const Index c = group.size();
+  const Tensor received = exchanged(context, by_member(context, x, c), group);
+  const Tensor y = context.empty({x.shape()[0] / c, x.shape()[1], x.shape()[2] * c}, x.dtype());
+  for_each_member(received, y, c, [&](const auto& member, const auto& columns) {
+    context.launch(kernels::Cast{.x = member, .y = columns});
+  });
+  return y;
+}
+
 Var sequence_to_heads(Context& context, const Var& x, const GroupHandle& group) {
-  return exchange(context, x, group, to_heads, to_sequence);
+  return exchange(context, x, group, columns_to_heads, columns_to_sequence);
 }
 
 Var heads_to_sequence(Context& context, const Var& x, const GroupHandle& group) {
-  return exchange(context, x, group, to_sequence, to_heads);
+  return exchange(context, x, group, columns_to_sequence, columns_to_heads);
 }
 
 Tensor in_sequence_order(Context& context, const Tensor& by_member, Index ranks) {

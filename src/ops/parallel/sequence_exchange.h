@@ -16,6 +16,12 @@ autograd::Var sequence_to_heads(autograd::Context& context, const autograd::Var&
 autograd::Var heads_to_sequence(autograd::Context& context, const autograd::Var& x,
                                 const comm::GroupHandle& group);
 
+// The same on plain tensors.
+tensor::Tensor columns_to_heads(autograd::Context& context, const tensor::Tensor& x,
+                                comm::Group& group);
+tensor::Tensor columns_to_sequence(autograd::Context& context, const tensor::Tensor& x,
+                                   comm::Group& group);
+
 // The members of a context-parallel group hold zigzag slices of a sequence. A collective puts what
 // they hold one after the other; kernels want the sequence in its order. Rows are the first
 // dimension.

@@ -1,66 +1,73 @@
 #include "ops/state_space/causal_conv.h"
 
-#include "autograd/gradient.h"
 #include "kernels/state_space/causal_conv.h"
 
 namespace mpitron::ops {
 namespace {
 
-using autograd::Slot;
 using tensor::Tensor;
+using Range = tensor::Shard::Range;
 
-device::ConstTensorView value_of(const Parameter* parameter) {
-  return parameter == nullptr ? device::ConstTensorView{} : parameter->value.view();
+device::ConstTensorView rows_of(const Parameter* parameter, const Range& rows) {
+  return parameter == nullptr ? device::ConstTensorView{}
+                              : parameter->value.slice(0, rows.begin, rows.end).view();
 }
 
-struct CausalConvBackward {
-  Tensor x;
-  Slot x_slot;
-  Parameter* weight;
-  Parameter* bias;
+device::ConstTensorView optional_view(const Tensor& x) {
+  return x ? x.view() : device::ConstTensorView{};
+}
 
-  void operator()(Context& context, const Tensor& gradient) const {
-    const Tensor dx = context.empty(x.shape(), x.dtype());
-    const autograd::GradientWrite to_weight = autograd::open_sink(context, *weight);
-    kernels::CausalConvBackward kernel{.x = x.view(),
-                                       .dy = gradient.view(),
-                                       .weight = weight->value.view(),
-                                       .bias = value_of(bias),
-                                       .dx = dx.view(),
+/// f(rows of the parameters, first and last of the channels) one after the other.
+template <class F>
+void for_channels(const CausalConv& conv, F&& f) {
+  Index at = 0;
+  for (const Range& rows : conv.rows) {
+    f(rows, at, at + rows.size());
+    at += rows.size();
+  }
+}
+
+}  // namespace
+
+Tensor convolved(Context& context, const CausalConv& conv, const Tensor& x, const Tensor& starts) {
+  const Tensor y = context.empty(x.shape(), x.dtype());
+  for_channels(conv, [&](const Range& rows, Index begin, Index end) {
+    context.launch(kernels::CausalConvForward{.x = x.slice(2, begin, end).view(),
+                                              .weight = rows_of(conv.weight, rows),
+                                              .bias = rows_of(conv.bias, rows),
+                                              .starts = optional_view(starts),
+                                              .y = y.slice(2, begin, end).view()});
+  });
+  return y;
+}
+
+void convolve_backward(Context& context, const CausalConv& conv, const RecurrenceInputs& inputs,
+                       const Tensor& dy, const Tensor& dx) {
+  for_channels(conv, [&](const Range& rows, Index begin, Index end) {
+    const auto cut = [&](const Tensor& x) { return x.slice(2, begin, end).view(); };
+    const autograd::GradientWrite to_weight =
+        autograd::open_sink_of_rows(context, *conv.weight, rows);
+    kernels::CausalConvBackward kernel{.x = cut(inputs.channels),
+                                       .dy = cut(dy),
+                                       .weight = rows_of(conv.weight, rows),
+                                       .bias = rows_of(conv.bias, rows),
+                                       .starts = optional_view(inputs.starts),
+                                       .dx = cut(dx),
                                        .dweight = to_weight.destination,
                                        .dbias = {},
                                        .accumulate_weight = to_weight.accumulate};
     autograd::GradientWrite to_bias;
-    if (bias != nullptr) {
-      to_bias = autograd::open_sink(context, *bias);
+    if (conv.bias != nullptr) {
+      to_bias = autograd::open_sink_of_rows(context, *conv.bias, rows);
       kernel.dbias = to_bias.destination;
       kernel.accumulate_bias = to_bias.accumulate;
     }
     context.launch(kernel);
-    autograd::close_sink(context, *weight, to_weight);
-    if (bias != nullptr) {
-      autograd::close_sink(context, *bias, to_bias);
+    autograd::close_sink(context, *conv.weight, to_weight);
+    if (conv.bias != nullptr) {
+      autograd::close_sink(context, *conv.bias, to_bias);
     }
-    autograd::accumulate(context, x_slot, dx);
-  }
-};
-
-}  // namespace
-
-Var causal_conv(Context& context, const Var& x, Parameter& weight, Parameter* bias) {
-  context.use(weight);
-  if (bias != nullptr) {
-    context.use(*bias);
-  }
-  Var result = autograd::variable(context.empty(x.shape(), x.value.dtype()));
-  context.launch(kernels::CausalConvForward{.x = x.value.view(),
-                                            .weight = weight.value.view(),
-                                            .bias = value_of(bias),
-                                            .y = result.value.view()});
-  if (context.recording()) {
-    context.record(result.slot, CausalConvBackward{x.value, x.slot, &weight, bias});
-  }
-  return result;
+  });
 }
 
 }  // namespace mpitron::ops

@@ -1,27 +1,25 @@
 #pragma once
-#include "autograd/context.h"
-#include "autograd/parameter.h"
+#include "ops/state_space/recurrence.h"
 
 namespace mpitron::ops {
 
-using autograd::Context;
-using autograd::Parameter;
-using autograd::Var;
-
-/// What a layer's delta rule has beside its inputs; heads are those that are here.
+/// What a layer's delta rule has beside its inputs; heads are those of this tensor rank.
 struct DeltaRuleSettings {
   Parameter *a_log = nullptr, *dt_bias = nullptr;  // [value heads]
   Index key_heads = 1, key_dim = 128;
   Index chunk = 64;
+
+  std::array<Parameter*, 2> parameters() const { return {a_log, dt_bias}; }
 };
 
-/// The gated delta rule over qkv [s, b, 2 key heads k + value heads v], the columns of queries, of
-/// keys and of values, with beta and alpha in the columns of steps [s, b, 2 value heads]:
-/// [s, b, value heads v].
-///
-/// Numerical contract: kernels/state_space/delta_rule.h; of the forward pass the states before each
-/// chunk are kept.
-Var delta_rule(Context& context, const Var& qkv, const Var& steps,
-               const DeltaRuleSettings& settings);
+// The gated delta rule: channels are the columns of queries, of keys and of values,
+// [s, b, 2 key heads k + value heads v], steps are beta and alpha, [s, b, 2 value heads]; y is
+// [s, b, value heads v].
+//
+// Numerical contract: kernels/state_space/delta_rule.h.
+
+Recurred recur(Context& context, const DeltaRuleSettings& settings, const RecurrenceInputs& inputs);
+void recur_backward(Context& context, const DeltaRuleSettings& settings,
+                    const RecurrenceInputs& inputs, const RecurrenceGradients& gradients);
 
 }  // namespace mpitron::ops

@@ -1,70 +1,59 @@
 #include "ops/state_space/gated_norm.h"
 
-#include "autograd/gradient.h"
 #include "kernels/state_space/gated_norm.h"
 
 namespace mpitron::ops {
 namespace {
 
-using autograd::Slot;
 using tensor::Tensor;
 
-/// [t, f], f of the weight.
-Tensor rows_of(const Tensor& x, const GatedNormSettings& settings) {
+/// [s, b, n, f] of x [s, b, n f], which may be columns of something wider; f of the weight.
+device::TensorView rows_of(const Tensor& x, const GatedNormSettings& settings) {
+  const device::TensorView view = x.view();
   const Index f = settings.weight->value.numel();
-  return x.reshape({x.numel() / f, f});
+  MPITRON_CHECK(view.shape.rank() == 3 && view.size(2) % f == 0, to_string(view.shape), f);
+  return {view.data,
+          view.dtype,
+          {view.size(0), view.size(1), view.size(2) / f, f},
+          {view.stride(0), view.stride(1), f, 1}};
 }
-
-struct GatedNormBackward {
-  Tensor x, z, rstd;
-  Slot x_slot, z_slot;
-  GatedNormSettings settings;
-
-  void operator()(Context& context, const Tensor& gradient) const {
-    const Tensor dx = context.empty(x.shape(), x.dtype()), dz = context.empty(x.shape(), x.dtype());
-    autograd::accumulate_parameter(
-        context, *settings.weight, [&](const device::TensorView& sink, bool accumulate) {
-          context.launch_with_workspace(
-              kernels::GatedNormBackward{.x = rows_of(x, settings).view(),
-                                         .z = rows_of(z, settings).view(),
-                                         .dy = rows_of(gradient, settings).view(),
-                                         .weight = settings.weight->value.view(),
-                                         .rstd = rstd.view(),
-                                         .dx = rows_of(dx, settings).view(),
-                                         .dz = rows_of(dz, settings).view(),
-                                         .dweight = sink,
-                                         .workspace = {},
-                                         .groups = settings.groups,
-                                         .gate_first = settings.gate_first,
-                                         .accumulate = accumulate});
-        });
-    autograd::accumulate(context, x_slot, dx);
-    autograd::accumulate(context, z_slot, dz);
-  }
-};
 
 }  // namespace
 
-Var gated_norm(Context& context, const Var& x, const Var& z, const GatedNormSettings& settings) {
+GatedNorm gated_norm(Context& context, const GatedNormSettings& settings, const Tensor& x,
+                     const Tensor& z) {
   MPITRON_CHECK(x.shape() == z.shape(), to_string(x.shape()), to_string(z.shape()));
-  context.use(*settings.weight);
-  Var result = autograd::variable(context.empty(x.shape(), x.value.dtype()));
-  const Tensor rows = rows_of(x.value, settings);
-  const DType kept = x.value.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  const Tensor rstd = context.empty({rows.shape()[0], settings.groups}, kept);
-  context.launch(kernels::GatedNormForward{.x = rows.view(),
-                                           .z = rows_of(z.value, settings).view(),
+  const Index rows = x.numel() / settings.weight->value.numel();
+  const DType kept = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
+  GatedNorm result{context.empty(x.shape(), x.dtype()),
+                   context.empty({rows, settings.groups}, kept)};
+  context.launch(kernels::GatedNormForward{.x = rows_of(x, settings),
+                                           .z = rows_of(z, settings),
                                            .weight = settings.weight->value.view(),
-                                           .y = rows_of(result.value, settings).view(),
-                                           .rstd = rstd.view(),
+                                           .y = rows_of(result.y, settings),
+                                           .rstd = result.rstd.view(),
                                            .groups = settings.groups,
                                            .eps = settings.eps,
                                            .gate_first = settings.gate_first});
-  if (context.recording()) {
-    context.record(result.slot,
-                   GatedNormBackward{x.value, z.value, rstd, x.slot, z.slot, settings});
-  }
   return result;
+}
+
+void gated_norm_backward(Context& context, const GatedNormSettings& settings,
+                         const GatedNormPass& pass) {
+  const autograd::GradientWrite sink = autograd::open_sink(context, *settings.weight);
+  context.launch_with_workspace(kernels::GatedNormBackward{.x = rows_of(pass.x, settings),
+                                                           .z = rows_of(pass.z, settings),
+                                                           .dy = rows_of(pass.dy, settings),
+                                                           .weight = settings.weight->value.view(),
+                                                           .rstd = pass.rstd.view(),
+                                                           .dx = rows_of(pass.dx, settings),
+                                                           .dz = rows_of(pass.dz, settings),
+                                                           .dweight = sink.destination,
+                                                           .workspace = {},
+                                                           .groups = settings.groups,
+                                                           .gate_first = settings.gate_first,
+                                                           .accumulate = sink.accumulate});
+  autograd::close_sink(context, *settings.weight, sink);
 }
 
 }  // namespace mpitron::ops

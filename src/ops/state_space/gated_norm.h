@@ -1,12 +1,7 @@
 #pragma once
-#include "autograd/context.h"
-#include "autograd/parameter.h"
+#include "ops/state_space/recurrence.h"
 
 namespace mpitron::ops {
-
-using autograd::Context;
-using autograd::Parameter;
-using autograd::Var;
 
 struct GatedNormSettings {
   Parameter* weight = nullptr;  // [f]
@@ -15,10 +10,21 @@ struct GatedNormSettings {
   bool gate_first = true;  // x silu(z) is normed; else silu(z) weighs what was normed
 };
 
-/// The RMS norm of rows of f elements of x, gated by z of the same shape; rows may be parts of x's
-/// last dimension.
-///
-/// Numerical contract: kernels/state_space/gated_norm.h.
-Var gated_norm(Context& context, const Var& x, const Var& z, const GatedNormSettings& settings);
+/// The RMS norm of x [s, b, n f], n rows of f elements at each position, gated by z of the same
+/// shape.
+struct GatedNorm {
+  tensor::Tensor y, rstd;
+};
+
+// Numerical contract: kernels/state_space/gated_norm.h.
+
+GatedNorm gated_norm(Context& context, const GatedNormSettings& settings, const tensor::Tensor& x,
+                     const tensor::Tensor& z);
+/// What a backward pass reads, and writes: dx may be dy.
+struct GatedNormPass {
+  tensor::Tensor x, z, rstd, dy, dx, dz;
+};
+void gated_norm_backward(Context& context, const GatedNormSettings& settings,
+                         const GatedNormPass& pass);
 
 }  // namespace mpitron::ops

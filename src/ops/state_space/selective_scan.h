@@ -1,26 +1,26 @@
 #pragma once
-#include "autograd/context.h"
-#include "autograd/parameter.h"
+#include "ops/state_space/recurrence.h"
 
 namespace mpitron::ops {
 
-using autograd::Context;
-using autograd::Parameter;
-using autograd::Var;
-
-/// What a layer's scan has beside its inputs; heads and groups are those that are here.
+/// What a layer's scan has beside its inputs; heads and groups are those of this tensor rank.
 struct ScanSettings {
   Parameter *a_log = nullptr, *d = nullptr, *dt_bias = nullptr;  // [heads]
   Index groups = 1;
   Index state_dim = 128;
   Index chunk = 128;
+
+  std::array<Parameter*, 3> parameters() const { return {a_log, d, dt_bias}; }
+  Index heads() const { return a_log->value.numel(); }
 };
 
-/// The scan of Mamba-2 over xbc [s, b, heads p + 2 groups n], the columns of x, of B and of C, with
-/// the steps dt [s, b, heads] before softplus: [s, b, heads p].
-///
-/// Numerical contract: kernels/state_space/selective_scan.h; of the forward pass the states before
-/// each chunk are kept.
-Var selective_scan(Context& context, const Var& xbc, const Var& dt, const ScanSettings& settings);
+// The scan of Mamba-2: channels are the columns of x, of B and of C, [s, b, heads p + 2 groups n],
+// steps are dt before softplus, [s, b, heads]; y is [s, b, heads p].
+//
+// Numerical contract: kernels/state_space/selective_scan.h.
+
+Recurred recur(Context& context, const ScanSettings& settings, const RecurrenceInputs& inputs);
+void recur_backward(Context& context, const ScanSettings& settings, const RecurrenceInputs& inputs,
+                    const RecurrenceGradients& gradients);
 
 }  // namespace mpitron::ops

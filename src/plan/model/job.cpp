@@ -26,8 +26,10 @@ Precision Job::precision() const {
 
 Job make_job(config::RunConfig run, Practice practice) {
   const config::ModelFamily& family = run.model.family();
-  if (family.encoder_decoder || !family.has_words()) {
-    throw_usage("plan --machine: models of encoder and decoder, or of images, are not planned");
+  if (family.encoder_decoder || !family.has_words() || run.model.text_head) {
+    throw_usage(
+        "plan: models of encoder and decoder, of images, or with a head for a task are not "
+        "planned");
   }
   if (run.model.padded_vocab_size == 0 && run.data.vocab_size) {
     run.model.padded_vocab_size =

@@ -16,6 +16,9 @@ NumMicrobatches::NumMicrobatches(const config::TrainingConfig& config, Index dat
   if (training_.rampup_batch_size) {
     check_rampup();
   }
+  for (const config::TrainingConfig::BatchSizeStep& step : training_.batch_size_steps) {
+    divide(step.size);
+  }
   divide(training_.global_batch_size);
 }
 

@@ -101,6 +101,7 @@ data::GptSampleOptions sample_options(const config::RunConfig& config,
   return {.seq_length = config.training.seq_length,
           .reset_position_ids = config.data.reset_position_ids,
           .reset_attention_mask = config.data.reset_attention_mask,
+          .inter_document_masking = config.data.inter_document_masking,
           .eod_mask_loss = config.data.eod_mask_loss,
           // The causal mask needs no bytes; only packed documents do.
           .create_attention_mask = config.data.has_attention_masks(),

@@ -20,7 +20,7 @@ double tokens_of(Index batch_size, Index length) {
 double flops_per_iteration(const config::ModelConfig& model, Index batch_size) {
   const Index depths = model.mtp_num_layers.value_or(0);
   double layers = 0;
-  for (Index number = 1; number <= model.num_layers + depths; ++number) {
+  for (Index number = 1; number <= model.layers_and_depths(); ++number) {
     layers += nn::layer_costs(model, config::layer_spec(model, number)).multiply_adds;
   }
   const auto h = static_cast<double>(model.hidden_size), mtp = static_cast<double>(depths);

@@ -66,9 +66,8 @@ ParameterCounts theoretical_parameters(const config::ModelConfig& model,
 
   ParameterCounts counts;
   counts.transformer_block = costs_of_layers(model).weights + 2 * h;
-  for (Index depth = 1; depth <= model.mtp_num_layers.value_or(0); ++depth) {
-    const config::LayerSpec layer = config::layer_spec(model, model.num_layers + depth);
-    counts.mtp_block += nn::layer_costs(model, layer).weights;
+  for (Index number = model.all_layers() + 1; number <= model.layers_and_depths(); ++number) {
+    counts.mtp_block += nn::layer_costs(model, config::layer_spec(model, number)).weights;
   }
   counts.embedding = one_embedding * (two ? 2 : 1);
   const double first_stage_embedding = one_embedding * (two && pp == 1 ? 2 : 1);

@@ -7,6 +7,7 @@
 #include "train/checkpointing/checkpoint_source.h"
 #include "train/checkpointing/tokenizer_files.h"
 #include "train/loop/unigram.h"
+#include "train/model/optimizer_table.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -57,6 +58,10 @@ Session::Session(const config::ParsedRun& parsed, device::Device& device,
   model_ = std::make_unique<TrainedModel>(device_, config_, *world_);
   log::print(parameter_count_line(model_->groups().tensor->rank(), model_->stage(),
                                   model_->parameters().numel()));
+  if (config_.optimizer.optimizer == config::OptimizerKind::muon ||
+      config_.optimizer.optimizer == config::OptimizerKind::lion) {
+    log::print(optimizer_table(config_, device_));
+  }
   pretraining_ =
       std::make_unique<Pretraining>(device_, *model_, data_, config_,
                                     identity_of(parsed, build, *data_.tokenizer), std::move(trace));

@@ -7,7 +7,8 @@ namespace mpitron::train {
 
 /// The largest over all ranks: each stage knows its layers, each tensor rank its heads.
 double QkClip::collect(const autograd::LayerSums& sums, comm::Group& all) {
-  largest_ = sums.largest("attention logit", model_.num_layers, model_.num_attention_heads);
+  largest_ =
+      sums.largest("attention logit", model_.layers_and_depths(), model_.num_attention_heads);
   const auto size = static_cast<Index>(largest_.size());
   all.all_reduce({largest_.data(), DType::f64, {size}}, comm::Reduction::maximum).wait();
   return *std::ranges::max_element(largest_);
@@ -55,13 +56,13 @@ void QkClip::apply(optim::Optimizer& optimizer,
       continue;
     }
     std::vector<float> own;
-    const Index rows = parameter.placement.shard.local(parameter.shape)[0];
-    for (Index row = 0; row < rows; ++row) {
-      const Index global =
-          parameter.placement.shard.whole() ? row : parameter.placement.shard.global(row);
+    const tensor::Shard& shard = parameter.placement.shard;
+    const Shape local = shard.local(parameter.shape);
+    for (Index row = 0; row < local[0]; ++row) {
+      const Index global = shard.whole() ? row : shard.global(row);
       own.push_back(factors[static_cast<std::size_t>(global)]);
     }
-    optimizer.scale_rows(i, own);
+    optimizer.scale_rows(i, own, local[1]);
   }
 }
 

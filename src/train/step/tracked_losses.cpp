@@ -10,12 +10,24 @@
 
 namespace mpitron::train {
 
+namespace {
+
+/// Layers of multi-token prediction that the log's mean counts. Like the reference
+/// (track_moe_metrics), every depth, also one without experts; with letters those of experts.
+Index depths_with_routers(const config::ModelConfig& model) {
+  const std::string& letters = model.hybrid.depth_pattern;
+  const Index depths = model.mtp_num_layers.value_or(0);
+  return letters.empty() ? depths : depths * config::count_letter(letters, 'E');
+}
+
+}  // namespace
+
 TrackedLosses::TrackedLosses(const config::RunConfig& config, const comm::ParallelGroups& groups) {
   const config::ModelConfig& model = config.model;
   const Index depths = model.mtp_num_layers.value_or(0);
-  layers_ = model.num_layers + depths;
+  layers_ = model.layers_and_depths();
   if (model.moe) {
-    add_router_losses(model, depths, groups);
+    add_router_losses(model, depths_with_routers(model), groups);
   }
   if (depths > 0) {
     add_prediction_losses(depths, groups);
@@ -35,8 +47,6 @@ void TrackedLosses::add_prediction_losses(Index depths, const comm::ParallelGrou
 
 /// In the reference's order: a router tells its z loss first. Ranks that cut the tokens of a
 /// microbatch each tell their part; those of a tensor group that do not cut them all tell the same.
-/// Like the reference (track_moe_metrics), the log's mean counts every depth of multi-token
-/// prediction, also one without experts.
 void TrackedLosses::add_router_losses(const config::ModelConfig& model, Index depths,
                                       const comm::ParallelGroups& groups) {
   for (Index layer = 1; layer <= layers_; ++layer) {

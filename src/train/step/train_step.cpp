@@ -7,6 +7,7 @@
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
 #include "tensor/host_copy.h"
+#include "train/model/optimizer_table.h"
 
 namespace mpitron::train {
 namespace {
@@ -80,11 +81,7 @@ std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
   for (const parallel::ParameterPiece& piece : replicas.pieces()) {
     const autograd::Parameter& parameter = *piece.parameter;
     tensors.push_back(
-        {.traits = {.name = parameter.name,
-                    .rank = parameter.shape.rank(),
-                    .is_expert = parameter.placement.expert,
-                    .is_embedding_or_output = parameter.role.embedding_or_output,
-                    .scale_lr = parameter.name.starts_with("head.")},
+        {.traits = traits_of(parameter),
          .value = piece.value,
          .main_grad = piece.main_grad,
          .counted = piece.counted && parameter.counts_in_norm(model.groups().tensor->rank()),
@@ -136,7 +133,8 @@ TrainStep::TrainStep(device::Device& device, TrainedModel& model, const config::
       timers_(timers),
       averages_(device, model.parameters()),
       replicas_(make_replicas(device, model, config)),
-      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_), model.world().all()),
+      optimizer_(device, config.optimizer, trained_tensors(model, *replicas_),
+                 {model.world().all(), model.groups().tensor_data_context}),
       scheduler_(config.optimizer),
       scaler_(optim::make_loss_scaler(config.optimizer)),
       fp8_histories_(device, model.parameters(),

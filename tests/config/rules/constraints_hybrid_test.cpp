@@ -20,8 +20,22 @@ constexpr RuleCase kBroken[] = {
     {"--model mamba --mamba-state-dim 0", "E253", "states of 0"},
     {"--model mamba --swiglu --hybrid-layer-pattern G* --linear-num-key-heads 3", "E254",
      "3 key heads"},
-    {"--model mamba --mamba-head-dim 8 --mamba-num-groups 2 --context-parallel-size 2", "E255",
-     "2 context ranks"},
+    {"--model mamba --hybrid-layer-pattern M*/M|", "E251", "'|' at place 5"},
+    {"--model mamba --hybrid-layer-pattern MD", "E251", "'D' at place 2"},
+    {"--model mamba --mamba-head-dim 8 --mamba-num-groups 2 --context-parallel-size 3", "E253",
+     "3 context ranks"},
+    {"--model mamba --swiglu --hybrid-layer-pattern G* --linear-num-key-heads 2 "
+     "--linear-num-value-heads 4 --context-parallel-size 4",
+     "E254", "4 context ranks"},
+    {"--model mamba --hybrid-layer-pattern *+", "E256", "letters * and +"},
+    {"--model mamba --hybrid-layer-pattern *- --multi-latent-attention", "E256", "a letter *"},
+    {"--model mamba --hybrid-layer-pattern M|*|- --pipeline-model-parallel-size 2", "E257",
+     "3 % 2"},
+    {"--model mamba --hybrid-layer-pattern M|* --pipeline-model-parallel-size 2 "
+     "--decoder-first-pipeline-num-layers 1",
+     "E257", "bars and"},
+    {"--model mamba --hybrid-layer-pattern M*/M/MM", "E258", "'M' and 'MM'"},
+    {"--model mamba --hybrid-layer-pattern M*/M --mtp-num-layers 2", "E258", "1 depths"},
     {"--model mamba --hybrid-layer-pattern E*", "E255", "a letter E"},
 };
 
@@ -37,6 +51,7 @@ constexpr const char* kLegal[] = {
     "--model mamba --mamba-head-dim 8 --mamba-num-groups 2",
     "--model mamba --hybrid-override-pattern *-*-",
     "--model mamba --hybrid-layer-pattern *-*- --is-hybrid-model",
+    "--model mamba --hybrid-layer-pattern *|-|*-| --num-layers 4",
 };
 
 TEST(HybridConstraints, LegalNeighboursPass) {

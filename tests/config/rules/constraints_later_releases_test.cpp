@@ -19,12 +19,11 @@ constexpr RuleCase kBroken[] = {
     {"--multi-latent-attention --softmax-type learnable", "E244", "--softmax-type"},
     {"--moe-shared-expert-gate", "E245", "no shared expert"},
     {"--use-mup --mup-embedding-mult -1", "E246", "factor of embeddings -1"},
-    {"--optimizer muon --tensor-model-parallel-size 2", "E247", "2 tensor ranks"},
-    {"--optimizer muon --use-distributed-optimizer", "E247", "optimizer state in pieces"},
     {"--optimizer lion --fp16", "E247", "--fp16"},
     {"--qk-clip --qk-clip-alpha 1", "E248", "alpha 1"},
-    {"--qk-clip --context-parallel-size 2", "E248", "2 context ranks"},
-    {"--qk-clip --use-distributed-optimizer", "E248", "in pieces"},
+    {"--qk-clip --reset-attention-mask", "E248", "a mask"},
+    {"--step-batch-size-schedule 0:8,5:4,5:2", "E249", "0:8,5:4,5:2"},
+    {"--step-batch-size-schedule 0:8 --rampup-batch-size 2 2 8", "E249", "rampup_batch_size"},
 };
 
 TEST(LaterReleaseConstraints, EachIsBrokenByItsSmallestExample) {

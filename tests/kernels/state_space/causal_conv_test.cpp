@@ -1,5 +1,6 @@
 #include "kernels/state_space/causal_conv.h"
 
+#include "tests/kernels/state_space/documents.h"
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
@@ -16,7 +17,9 @@ void for_cases(F&& f) {
       for (const Index channels : {1, 17, 130}) {
         SCOPED_TRACE(::testing::Message() << name_of(type) << " " << length << " x " << channels);
         for (const Layout layout : kLayouts) {
-          f(layout, type, Shape{length, 2, channels});
+          for (const Index document : {0, 5}) {
+            f(layout, type, Shape{length, 2, channels}, document);
+          }
         }
       }
     }
@@ -24,7 +27,8 @@ void for_cases(F&& f) {
 }
 
 TEST(CausalConv, ForwardAsTheReference) {
-  for_cases([](Layout layout, DType type, const Shape& shape) {
+  for_cases([](Layout layout, DType type, const Shape& shape, Index document) {
+    TestTensor starts = document_starts(shape[0], document);
     Workbench bench(layout);
     Twin &x = bench.input(type, shape, 2), &y = bench.output(type, shape);
     Workbench parameters;
@@ -32,14 +36,16 @@ TEST(CausalConv, ForwardAsTheReference) {
     TestTensor weight(type, {c, 1, 4}, test_values(4 * c, 7)), bias(type, {c}, test_values(c, 8));
     bench.check(
         [&](Side side) {
-          return CausalConvForward{x(side), weight.view(), bias.view(), y(side)};
+          return CausalConvForward{x(side), weight.view(), bias.view(),
+                                   starts_view(starts, document), y(side)};
         },
         kTolerance);
   });
 }
 
 TEST(CausalConv, BackwardAsTheReference) {
-  for_cases([](Layout layout, DType type, const Shape& shape) {
+  for_cases([](Layout layout, DType type, const Shape& shape, Index document) {
+    TestTensor starts = document_starts(shape[0], document);
     const Index c = shape[2];
     for (const bool biased : {true, false}) {
       Workbench bench(layout);
@@ -55,6 +61,7 @@ TEST(CausalConv, BackwardAsTheReference) {
                                       dy(side),
                                       weight.view(),
                                       biased ? In(bias.view()) : In{},
+                                      starts_view(starts, document),
                                       dx(side),
                                       sums[side].view(),
                                       biased ? InOut(dbias(side)) : InOut{},
@@ -74,7 +81,7 @@ TEST(CausalConv, BackwardAsTheReference) {
 TEST(CausalConv, SeesNoLaterPosition) {
   TestTensor x(DType::f32, {3, 1, 1}, {10, 20, 30}), weight(DType::f32, {1, 1, 2}, {100, 1});
   TestTensor y(DType::f32, {3, 1, 1});
-  run_on_device(CausalConvForward{x.view(), weight.view(), {}, y.view()});
+  run_on_device(CausalConvForward{x.view(), weight.view(), {}, {}, y.view()});
   EXPECT_NEAR(y.values()[0], 10, 1e-3);
   EXPECT_NEAR(y.values()[1], 1020, 1e-3);
   EXPECT_NEAR(y.values()[2], 2030, 1e-3);

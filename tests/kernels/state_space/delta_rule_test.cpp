@@ -1,5 +1,6 @@
 #include "kernels/state_space/delta_rule.h"
 
+#include "tests/kernels/state_space/documents.h"
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
@@ -8,13 +9,16 @@ namespace delta_rule_test {
 struct Case {
   Index length, key_heads, served, key_dim, value_dim, chunk;
   double a_log = 0, alpha = 0;
+  Index document = 0;  // its length, where sequences have several
 };
 constexpr Case kCases[] = {{1, 1, 1, 2, 1, 4},
                            {9, 2, 2, 3, 5, 4},
                            {33, 1, 3, 16, 17, 8},
                            {20, 2, 1, 8, 4, 64},
                            {20, 1, 2, 4, 6, 8, 2.77, 38},  // keeps e^-600
-                           {20, 1, 2, 4, 6, 8, 0, -16}};   // keeps 1 - 1e-7
+                           {20, 1, 2, 4, 6, 8, 0, -16},    // keeps 1 - 1e-7
+                           {29, 1, 2, 4, 6, 8, 0, 0, 5},   // documents that end within chunks
+                           {29, 2, 1, 4, 6, 8, 0, 0, 13}};
 
 struct Inputs {
   Inputs(Workbench& bench, DType type, const Case& c)
@@ -25,7 +29,8 @@ struct Inputs {
         beta(bench.input(type, {c.length, 2, c.key_heads * c.served}, 2)),
         alpha(bench.input(type, {c.length, 2, c.key_heads * c.served})),
         a_log(bench.input(type, {c.key_heads * c.served}, 0.1)),
-        dt_bias(bench.input(type, {c.key_heads * c.served})) {
+        dt_bias(bench.input(type, {c.key_heads * c.served})),
+        starts(document_starts(c.length, c.document)) {
     const auto shift = [](Twin& twin, double by) {
       std::vector<double> values = twin.sides[0].values();
       for (double& value : values) {
@@ -37,7 +42,8 @@ struct Inputs {
   }
   DeltaRuleInputs operator()(Side side) {
     return {q(side),     k(side),     v(side),       beta(side),
-            alpha(side), a_log(side), dt_bias(side), c_.key_heads};
+            alpha(side), a_log(side), dt_bias(side), starts_view(starts, c_.document),
+            c_.key_heads};
   }
   Shape states() const {
     return {(c_.length + c_.chunk - 1) / c_.chunk * 2, c_.key_heads * c_.served, c_.key_dim,
@@ -45,6 +51,7 @@ struct Inputs {
   }
   const Case& c_;
   Twin &q, &k, &v, &beta, &alpha, &a_log, &dt_bias;
+  TestTensor starts;
 };
 
 template <class F>
@@ -103,11 +110,11 @@ TEST(DeltaRule, RemembersWhatItWasTold) {
   TestTensor keys(DType::f64, {3, 1, 2}, {1, 0, 0, 1, 1, 0}), v(DType::f64, {3, 1, 1}, {5, 7, 5});
   TestTensor beta(DType::f64, {3, 1, 1}, {40, 40, 40}),
       alpha(DType::f64, {3, 1, 1}, {-60, -60, -60});
-  TestTensor zero(DType::f64, {1}, {0}), o(DType::f64, {3, 1, 1});
+  TestTensor zero(DType::f64, {1}, {0}), o(DType::f64, {3, 1, 1}), states(DType::f64, {2, 1, 2, 1});
   run_on_device(DeltaRuleForward{
-      {keys.view(), keys.view(), v.view(), beta.view(), alpha.view(), zero.view(), zero.view()},
+      {keys.view(), keys.view(), v.view(), beta.view(), alpha.view(), zero.view(), zero.view(), {}},
       o.view(),
-      {},
+      states.view(),
       2});
   EXPECT_NEAR(o.values()[1] * std::sqrt(2), 7, 1e-4);
   EXPECT_NEAR(o.values()[2] * std::sqrt(2), 5, 1e-4);

@@ -1,5 +1,6 @@
 #include "kernels/state_space/selective_scan.h"
 
+#include "tests/kernels/state_space/documents.h"
 #include "tests/kernels/workbench.h"
 
 namespace mpitron::kernels {
@@ -9,13 +10,17 @@ namespace selective_scan_test {
 struct Case {
   Index length, heads, groups, head_dim, state_dim, chunk;
   double dt_mean = 0, dt_spread = 2, a_log = 0;
+  Index document = 0;  // its length, where sequences have several
 };
-constexpr Case kCases[] = {
-    {1, 1, 1, 1, 1, 4},          {7, 2, 1, 3, 5, 4},
-    {33, 4, 2, 16, 8, 8},        {50, 3, 3, 5, 33, 16},
-    {70, 2, 1, 36, 17, 64},      {40, 2, 1, 4, 6, 12, 35, 5, 2.77},  // decays to e^-640
-    {40, 2, 1, 4, 6, 12, -16, 1}                                     // decays of 1 - 1e-7
-};
+constexpr Case kCases[] = {{1, 1, 1, 1, 1, 4},
+                           {7, 2, 1, 3, 5, 4},
+                           {33, 4, 2, 16, 8, 8},
+                           {50, 3, 3, 5, 33, 16},
+                           {70, 2, 1, 36, 17, 64},
+                           {40, 2, 1, 4, 6, 12, 35, 5, 2.77},  // decays to e^-640
+                           {40, 2, 1, 4, 6, 12, -16, 1},       // decays of 1 - 1e-7
+                           {45, 4, 2, 5, 6, 8, 0, 2, 0, 7},    // documents that end within chunks
+                           {45, 4, 2, 5, 6, 8, 0, 2, 0, 20}};
 
 struct Scan {
   Scan(Workbench& bench, DType type, const Case& c)
@@ -26,7 +31,8 @@ struct Scan {
         dt(bench.input(type, {c.length, 2, c.heads}, c.dt_spread)),
         a_log(bench.input(type, {c.heads}, 0.1)),
         d(bench.input(type, {c.heads})),
-        dt_bias(bench.input(type, {c.heads}, 0.5)) {
+        dt_bias(bench.input(type, {c.heads}, 0.5)),
+        starts(document_starts(c.length, c.document)) {
     const auto shift = [](Twin& twin, double by) {
       std::vector<double> values = twin.sides[0].values();
       for (double& value : values) {
@@ -37,7 +43,9 @@ struct Scan {
     shift(dt, c.dt_mean), shift(a_log, c.a_log);
   }
   ScanInputs operator()(Side side) {
-    return {x(side), b(side), c_in(side), dt(side), a_log(side), d(side), dt_bias(side), c_.groups};
+    return {x(side),     b(side), c_in(side),    dt(side),
+            a_log(side), d(side), dt_bias(side), starts_view(starts, c_.document),
+            c_.groups};
   }
   Shape states(DType) const {
     return {(c_.length + c_.chunk - 1) / c_.chunk * 2 * c_.heads, c_.state_dim, c_.head_dim};
@@ -45,6 +53,7 @@ struct Scan {
 
   const Case& c_;
   Twin &x, &b, &c_in, &dt, &a_log, &d, &dt_bias;
+  TestTensor starts;
 };
 
 /// fp64 without the error of rounded inputs: chunks against the plain recurrence.
@@ -108,10 +117,10 @@ TEST(SelectiveScan, GradientsOfChunksAreThoseOfTheRecurrence) {
 TEST(SelectiveScan, SumsUpWhatItSees) {
   const double raw = std::log(std::expm1(1.0));
   TestTensor ones(DType::f64, {3, 1, 1}, {1, 1, 1}), dt(DType::f64, {3, 1, 1}, {raw, raw, raw});
-  TestTensor zero(DType::f64, {1}, {0}), y(DType::f64, {3, 1, 1});
+  TestTensor zero(DType::f64, {1}, {0}), y(DType::f64, {3, 1, 1}), states(DType::f64, {2, 1, 1, 1});
   const ScanInputs in{ones.view(), ones.view(), ones.view(), dt.view(),
-                      zero.view(), zero.view(), zero.view()};
-  run_on_device(SelectiveScanForward{in, y.view(), {}, 2});
+                      zero.view(), zero.view(), zero.view(), {}};
+  run_on_device(SelectiveScanForward{in, y.view(), states.view(), 2});
   const double e = std::exp(-1.0);
   EXPECT_NEAR(y.values()[0], 1, 1e-12);
   EXPECT_NEAR(y.values()[2], 1 + e + e * e, 1e-12);

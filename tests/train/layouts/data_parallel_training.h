@@ -60,7 +60,7 @@ class DataParallelTraining {
         all_(world.all()),
         model_(model_config(sharing), *device_),
         replicas_(make_replicas()),
-        optimizer_(*device_, optimizer_config(sharing), trained_tensors(), all_),
+        optimizer_(*device_, optimizer_config(sharing), trained_tensors(), {all_, all_}),
         scheduler_(optimizer_config(sharing)) {}
 
   void step(Index step) {

@@ -50,6 +50,11 @@ std::vector<Flags> models() {
                      "mla_up_proj"};
   const Flags predictions{"--mtp-num-layers", "2"};
   const Flags rotary{"--position-embedding-type", "rope"};
+  const Flags letters{"--model", "mamba", "--mamba-head-dim", "4", "--mamba-state-dim", "3"};
+  const Flags two_groups{"--mamba-num-groups", "2"};
+  const Flags delta{"--linear-num-key-heads",   "4", "--linear-num-value-heads", "8",
+                    "--linear-key-head-dim",    "3", "--linear-value-head-dim",  "2",
+                    "--linear-conv-kernel-dim", "2", "--mamba-num-groups",       "4"};
   const Flags all_again{"--recompute-granularity", "full", "--recompute-method", "uniform",
                         "--recompute-num-layers",  "1"};
   return {common,
@@ -65,6 +70,11 @@ std::vector<Flags> models() {
           common + llama + latent,
           common + llama + predictions,
           common + rotary + predictions + Flags{"--calculate-per-token-loss"},
+          common + letters + two_groups + Flags{"--hybrid-layer-pattern", "M*-M"},
+          common + letters + delta + Flags{"--swiglu", "--disable-bias-linear"} +
+              Flags{"--hybrid-layer-pattern", "G*GM"},
+          common + letters + two_groups + experts + Flags{"--moe-aux-loss-coeff", "0.1"} +
+              Flags{"--hybrid-layer-pattern", "MEM*/M*/M*"},
           common + Flags{"--model", "bert"},
           common + all_again +
               Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}};

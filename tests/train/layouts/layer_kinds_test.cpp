@@ -2,9 +2,9 @@
 #include "checkpoint/tools/compare.h"
 #include "train/checkpoint_run.h"
 
-// Latent attention and multi-token prediction in layouts that cut them: the same training, the same
-// bits after a resume, and checkpoints that go from one layout to another. every_layout_test draws
-// from all layouts.
+// Latent attention, multi-token prediction and mixers with a state in layouts that cut them: the
+// same training, the same bits after a resume, and checkpoints that go from one layout to another.
+// every_layout_test draws from all layouts.
 
 namespace mpitron::train {
 namespace layer_kinds_test {
@@ -38,6 +38,32 @@ Flags both() {
   return latent() + Flags{"--mtp-num-layers", "1", "--untie-embeddings-and-output-weights"};
 }
 
+Flags mamba() {
+  return model() + Flags{"--model",           "mamba", "--hybrid-layer-pattern", "M*-M",
+                         "--mamba-head-dim",  "4",     "--mamba-num-groups",     "4",
+                         "--mamba-state-dim", "3",     "--is-hybrid-model"};
+}
+Flags delta_nets() {
+  return model() + Flags{"--experimental-attention-variant",
+                         "gated_delta_net",
+                         "--linear-attention-freq",
+                         "2",
+                         "--linear-num-key-heads",
+                         "4",
+                         "--linear-num-value-heads",
+                         "8",
+                         "--linear-key-head-dim",
+                         "3",
+                         "--linear-value-head-dim",
+                         "2",
+                         "--swiglu",
+                         "--disable-bias-linear"};
+}
+
+Flags muon() {
+  return mamba() + Flags{"--optimizer", "muon", "--muon-fp32-matmul-prec", "high"};
+}
+
 std::string name_of(const ::testing::TestParamInfo<Layout>& info) {
   return info.param.name;
 }
@@ -59,7 +85,7 @@ const Flags kFully{"--use-megatron-fsdp", "--data-parallel-sharding-strategy",
 class LayerKinds : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(LayerKinds, TrainAsOnOneRank) {
-  for (const Flags& kind : {latent(), predictions(), both()}) {
+  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets()}) {
     SCOPED_TRACE(::testing::PrintToString(kind));
     expect_equal(run_layout(kind + GetParam().flags, GetParam().ranks), run_layout(kind, 1));
   }
@@ -100,11 +126,38 @@ TEST(LayerKinds, TheLastStageNamedInALayoutStringPredicts) {
   expect_equal(run_layout(predictions() + pipeline("2") + named, 2), run_layout(predictions(), 1));
 }
 
+/// Fewer groups than context ranks: neighbours have the same B and C.
+TEST(LayerKinds, ContextRanksShareAGroup) {
+  const Flags kind = mamba() + Flags{"--mamba-num-groups", "2"};
+  expect_equal(run_layout(kind + context("4"), 4), run_layout(kind, 1));
+  expect_equal(run_layout(kind + context("2") + tensor("2"), 4), run_layout(kind, 1));
+}
+
+TEST(LayerKinds, BarsOfAPatternCutThePipeline) {
+  const auto kind = [](const char* pattern) {
+    return mamba() + Flags{"--hybrid-layer-pattern", pattern};
+  };
+  const LayoutOutcome alone = run_layout(kind("M*-M/M"), 1);
+  expect_equal(run_layout(kind("M*-|M/M") + pipeline("2"), 2), alone);
+  expect_equal(run_layout(kind("M|*||-M/M") + pipeline("2"), 2), alone);
+  expect_equal(run_layout(kind("M|*||-M/M"), 1), alone);
+}
+
+/// The update of a matrix does not depend on who holds its pieces.
+TEST(LayerKinds, MuonTrainsAsOnOneRank) {
+  const LayoutOutcome alone = run_layout(muon(), 1);
+  for (const Flags& layout : {tensor("2"), pipeline("2"), kSharded, kFully,
+                              kSharded + Flags{"--ddp-bucket-size", "500"}}) {
+    expect_equal(run_layout(muon() + layout, 2), alone);
+  }
+  expect_equal(run_layout(muon() + tensor("2") + kSequence + kSharded, 4), alone);
+}
+
 /// Saved in one layout, loaded and saved in another: the same checkpoint.
 TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
   const Layout from{"", 4, tensor("2") + kSequence + pipeline("2")},
       to{"", 4, context("2") + kFully};
-  for (const Flags& kind : {latent(), predictions(), both()}) {
+  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets()}) {
     const test::TemporaryFolder folder;
     const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();
     const RunRecord first =
@@ -124,7 +177,7 @@ TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
 /// An interrupted run ends with the bits of one that was not.
 TEST(LayerKinds, AResumeChangesNoBit) {
   const Flags layout = pipeline("2") + tensor("2") + kSequence;
-  for (const Flags& kind : {latent(), predictions()}) {
+  for (const Flags& kind : {latent(), predictions(), mamba(), muon()}) {
     const test::TemporaryFolder folder;
     const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
     run_with_checkpoints(kind + layout + save, 4, 2, {2});

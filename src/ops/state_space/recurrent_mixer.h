@@ -1,0 +1,31 @@
+#pragma once
+#include <variant>
+
+#include "ops/state_space/delta_rule.h"
+#include "ops/state_space/gated_norm.h"
+#include "ops/state_space/head_exchange.h"
+#include "ops/state_space/selective_scan.h"
+
+namespace mpitron::ops {
+
+/// What a mixer with a state has between its two projections. Of what the first one makes, [s, b,
+/// w], some columns (channels) go through a causal convolution with SiLU into a recurrence that
+/// others (steps) control, and the rest (gate) gates the norm of what comes out.
+struct RecurrentMixer {
+  using Columns = tensor::Shard::Range;
+  Columns gate, channels, steps;
+  Parameter *conv_weight = nullptr, *conv_bias = nullptr;  // [c, 1, width], [c] or null
+  std::variant<ScanSettings, DeltaRuleSettings> recurrence = {};
+  GatedNormSettings norm = {};
+  HeadExchange exchange = {};  // with the ranks that share the sequence
+};
+
+/// [s, b, heads v]. The recurrence and the convolution begin anew where documents do: starts [s, b]
+/// of the whole sequence, i32, says where that of each position begins; absent: there is one.
+///
+/// Numerical contract: those of the four parts; the norm is of all heads of a position, so it does
+/// not depend on how they are shared out. What is projected, convolved and normed is kept.
+Var recurrent_mixer(Context& context, const Var& projected, const RecurrentMixer& mixer,
+                    const tensor::Tensor& starts);
+
+}  // namespace mpitron::ops
