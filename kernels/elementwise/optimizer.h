@@ -154,7 +154,9 @@ void run(device::CudaStream&, const CountZeros&);
 
 /// On the host one after the other.
 template <class Stream, class Step>
-  requires requires(Stream& stream, const Step& step) { run(stream, step); }
+requires requires(Stream& stream, const Step& step) {
+  run(stream, step);
+}
 void run(Stream& stream, const Steps<Step>& many) {
   for (const Step& step : many.steps) {
     run(stream, step);

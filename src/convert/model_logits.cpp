@@ -55,8 +55,8 @@ void load_values(models::Model& model, TensorSource& ours) {
     const HostTensor stored = ours.read(parameter.name);
     MPITRON_CHECK(stored.shape() == parameter.shape, parameter.name);
     const HostTensor value = cast(stored, parameter.value.dtype());
-    tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()}, parameter.shard,
-                       parameter.value.view());
+    tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()},
+                       parameter.placement.shard, parameter.value.view());
   }
 }
 

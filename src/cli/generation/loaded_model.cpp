@@ -4,7 +4,6 @@
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
 #include "models/make_model.h"
-#include "tokenizers/hugging_face/huggingface_tokenizer.h"
 
 namespace mpitron::cli {
 namespace {
@@ -98,7 +97,6 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
   read_model(options);
   shape_ = engine_shape(options);
   engine = ranks_.engine(*device_, *model_, shape_);
-  read_chat_template();
 }
 
 void LoadedModel::read_model(const ModelOptions& options) {
@@ -133,20 +131,6 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
           .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),
           .weights = kernels::weight_format(options.weights)};
-}
-
-void LoadedModel::read_chat_template() {
-  const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(tokenizer.get());
-  if (text == nullptr) {
-    return;
-  }
-  chat_template = text->chat_template();
-  const auto token = [&](std::optional<tokenizers::TokenId> id) {
-    return id ? text->token(*id) : std::string();
-  };
-  const bool adds_bos = !text->prefix().empty();
-  chat_prompt = inference::chat_prompt(
-      chat_template, adds_bos ? "" : token(text->special_ids().bos), token(text->eod()));
 }
 
 }  // namespace mpitron::cli

@@ -2,7 +2,6 @@
 #include "cli/data/tokenizer_flags.h"
 #include "cli/generation/generation_ranks.h"
 #include "inference/scheduling/scheduler.h"
-#include "inference/templates/chat_prompt.h"
 
 namespace mpitron::cli {
 
@@ -40,12 +39,9 @@ class LoadedModel {
 
   std::string name;  // of the folder
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
-  std::string chat_template;
-  inference::ChatPrompt chat_prompt;
 
  private:
   void read_model(const ModelOptions& options);
-  void read_chat_template();
   inference::EngineShape engine_shape(const ModelOptions& options) const;
 
   GenerationRanks ranks_;

@@ -35,30 +35,30 @@ void check_range(const char* name, Index value, std::pair<Index, Index> allowed)
   }
 }
 
+/// The template that the tokenizer brings along; null where it has none.
+std::shared_ptr<const tokenizers::ChatTemplate> chat_of(const tokenizers::Tokenizer& tokenizer) {
+  const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(&tokenizer);
+  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
+  return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
+}
+
 inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});
   check_range("--max-waiting", o.queue, {1, 1 << 20});
   check_range("--max-body-mb", o.body_mb, {1, 4096});
   check_range("--drain-seconds", o.drain_seconds, {0, 86400});
-  inference::ServingSettings settings{
-      .http = {.host = o.host,
-               .port = static_cast<std::uint16_t>(o.port),
-               .max_connections = static_cast<std::size_t>(o.connections),
-               .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20},
-      .scheduler = o.model.scheduling(),
-      .model_name = o.name.empty() ? model.name : o.name,
-      .api_key = o.api_key,
-      .chat_template = model.chat_template,
-      .version = build_info::kVersion,
-      .max_waiting = o.queue,
-      .drain = std::chrono::seconds(o.drain_seconds)};
-  if (model.chat_prompt) {
-    settings.render_chat = [&model](const inference::Fields& fields) {
-      return model.chat_prompt(fields.json("messages"));
-    };
-  }
-  return settings;
+  return {.http = {.host = o.host,
+                   .port = static_cast<std::uint16_t>(o.port),
+                   .max_connections = static_cast<std::size_t>(o.connections),
+                   .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20},
+          .scheduler = o.model.scheduling(),
+          .model_name = o.name.empty() ? model.name : o.name,
+          .api_key = o.api_key,
+          .chat = chat_of(*model.tokenizer),
+          .version = build_info::kVersion,
+          .max_waiting = o.queue,
+          .drain = std::chrono::seconds(o.drain_seconds)};
 }
 
 }  // namespace

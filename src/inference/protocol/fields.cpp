@@ -1,5 +1,6 @@
 #include "inference/protocol/fields.h"
 
+#include <array>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -9,14 +10,16 @@ namespace mpitron::inference {
 namespace {
 
 constexpr int kDeepest = 64;
+constexpr Index kMostNames = 2048;  // of one object, which is searched in the order of its text
 
 [[noreturn]] void refuse(const std::string& name, std::string_view allowed) {
   throw RequestError(400, fmt::format("{} must be {}", name, allowed), name);
 }
 
-/// Before a parser that recurses sees it: brackets outside of strings.
-void check_depth(std::string_view body) {
+/// Before a parser that recurses sees it: brackets and colons outside of strings.
+void check_shape(std::string_view body) {
   int depth = 0;
+  std::array<Index, kDeepest + 1> names{};  // of the object that is open at each depth
   bool quoted = false;
   for (std::size_t i = 0; i < body.size(); ++i) {
     const char c = body[i];
@@ -30,10 +33,15 @@ void check_depth(std::string_view body) {
     if (depth > kDeepest) {
       throw RequestError(400, fmt::format("JSON is nested deeper than {}", kDeepest));
     }
+    Index& open = names[static_cast<std::size_t>(std::max(depth, 0))];
+    open = c == '{' ? 0 : open + (c == ':');
+    if (open > kMostNames) {
+      throw RequestError(400, fmt::format("an object has more than {} names", kMostNames));
+    }
   }
 }
 
-std::optional<TokenIds> id_list(const nlohmann::json& value) {
+std::optional<TokenIds> id_list(const nlohmann::ordered_json& value) {
   if (!value.is_array()) {
     return std::nullopt;
   }
@@ -50,9 +58,9 @@ std::optional<TokenIds> id_list(const nlohmann::json& value) {
 }  // namespace
 
 struct Fields::Value {
-  nlohmann::json json;
+  nlohmann::ordered_json json;
 
-  const nlohmann::json* find(const std::string& name) const {
+  const nlohmann::ordered_json* find(const std::string& name) const {
     const auto found = json.find(name);
     return found == json.end() || found->is_null() ? nullptr : &*found;
   }
@@ -63,8 +71,8 @@ Fields::~Fields() = default;
 Fields::Fields(Fields&&) noexcept = default;
 
 Fields Fields::parse(std::string_view body) {
-  check_depth(body);
-  auto value = std::make_unique<Value>(Value{nlohmann::json::parse(body, nullptr, false)});
+  check_shape(body);
+  auto value = std::make_unique<Value>(Value{nlohmann::ordered_json::parse(body, nullptr, false)});
   if (!value->json.is_object()) {
     throw RequestError(400, value->json.is_discarded() ? "the body is not valid JSON"
                                                        : "the body is no JSON object");
@@ -78,18 +86,18 @@ Fields::Kind Fields::kind(const std::string& name) const {
     return Kind::absent;
   }
   switch (found->type()) {
-    case nlohmann::json::value_t::null:
+    case nlohmann::ordered_json::value_t::null:
       return Kind::null;
-    case nlohmann::json::value_t::boolean:
+    case nlohmann::ordered_json::value_t::boolean:
       return Kind::boolean;
-    case nlohmann::json::value_t::number_integer:
-    case nlohmann::json::value_t::number_unsigned:
+    case nlohmann::ordered_json::value_t::number_integer:
+    case nlohmann::ordered_json::value_t::number_unsigned:
       return Kind::integer;
-    case nlohmann::json::value_t::number_float:
+    case nlohmann::ordered_json::value_t::number_float:
       return Kind::real;
-    case nlohmann::json::value_t::string:
+    case nlohmann::ordered_json::value_t::string:
       return Kind::text;
-    case nlohmann::json::value_t::array:
+    case nlohmann::ordered_json::value_t::array:
       return Kind::list;
     default:
       return Kind::object;
@@ -97,7 +105,7 @@ Fields::Kind Fields::kind(const std::string& name) const {
 }
 
 bool Fields::boolean(const std::string& name, bool fallback) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value != nullptr && !value->is_boolean()) {
     refuse(name, "true or false");
   }
@@ -106,7 +114,7 @@ bool Fields::boolean(const std::string& name, bool fallback) const {
 
 std::int64_t Fields::integer(const std::string& name, std::int64_t fallback,
                              std::pair<std::int64_t, std::int64_t> range) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return fallback;
   }
@@ -122,7 +130,7 @@ std::int64_t Fields::integer(const std::string& name, std::int64_t fallback,
 
 double Fields::number(const std::string& name, double fallback,
                       std::pair<double, double> range) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return fallback;
   }
@@ -134,7 +142,7 @@ double Fields::number(const std::string& name, double fallback,
 }
 
 std::string Fields::text(const std::string& name, const std::string& fallback) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value != nullptr && !value->is_string()) {
     refuse(name, "a string");
   }
@@ -142,7 +150,7 @@ std::string Fields::text(const std::string& name, const std::string& fallback) c
 }
 
 std::optional<std::vector<std::string>> Fields::texts(const std::string& name) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return std::nullopt;
   }
@@ -163,7 +171,7 @@ std::optional<std::vector<std::string>> Fields::texts(const std::string& name) c
 }
 
 TokenIds Fields::ids(const std::string& name) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return {};
   }
@@ -175,7 +183,7 @@ TokenIds Fields::ids(const std::string& name) const {
 }
 
 std::vector<Prompt> Fields::prompts(const std::string& name) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return {Prompt{}};
   }
@@ -203,7 +211,7 @@ std::vector<Prompt> Fields::prompts(const std::string& name) const {
 }
 
 std::vector<std::pair<TokenId, double>> Fields::bias(const std::string& name) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   std::vector<std::pair<TokenId, double>> bias;
   if (value == nullptr) {
     return bias;
@@ -224,16 +232,16 @@ std::vector<std::pair<TokenId, double>> Fields::bias(const std::string& name) co
 }
 
 Fields Fields::object(const std::string& name) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   if (value != nullptr && !value->is_object()) {
     refuse(name, "an object");
   }
   return Fields(
-      std::make_unique<Value>(Value{value == nullptr ? nlohmann::json::object() : *value}));
+      std::make_unique<Value>(Value{value == nullptr ? nlohmann::ordered_json::object() : *value}));
 }
 
 std::string Fields::json(const std::string& name) const {
-  const nlohmann::json* value = value_->find(name);
+  const nlohmann::ordered_json* value = value_->find(name);
   return value == nullptr ? "null" : value->dump();
 }
 

@@ -51,7 +51,8 @@ class Fields {
  public:
   enum class Kind { absent, null, boolean, integer, real, text, list, object };
 
-  /// RequestError(400) for what is no JSON object or nests deeper than 64.
+  /// RequestError(400) for what is no JSON object, nests deeper than 64 or has an object of more
+  /// than 2048 names.
   static Fields parse(std::string_view body);
   ~Fields();
   Fields(Fields&&) noexcept;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "inference/protocol/structured_output.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
@@ -44,19 +45,7 @@ void read_stops(const ServedModel& model, const Fields& fields, GenerationReques
   }
 }
 
-void refuse_what_is_absent(const Fields& fields) {
-  for (const char* name : {"guided_json", "guided_regex", "guided_choice", "guided_grammar"}) {
-    if (fields.has(name)) {
-      throw RequestError(400, fmt::format("{} is not available", name), name);
-    }
-  }
-  if (fields.has("response_format")) {
-    const std::string type = fields.object("response_format").text("type", "text");
-    if (type != "text") {
-      throw RequestError(400, fmt::format("response_format: type {} is not available", type),
-                         "response_format");
-    }
-  }
+void check_tool_choice(const Fields& fields) {
   if (fields.kind("tool_choice") == Fields::Kind::object ||
       (fields.has("tool_choice") && fields.text("tool_choice", "none") != "none" &&
        fields.text("tool_choice", "none") != "auto")) {
@@ -71,9 +60,10 @@ void read_shared(const ServedModel& model, const Fields& fields, OpenAiRequest& 
                        fmt::format("the model {} does not exist; there is {}", name, model.name),
                        "model", "model_not_found");
   }
-  refuse_what_is_absent(fields);
+  check_tool_choice(fields);
   read_sampling(fields, request.generation.sampling);
   read_stops(model, fields, request.generation);
+  request.generation.constraint = structured_output(model, fields, request.generation.stop_ids);
   request.generation.salt = fields.text("cache_salt", "");
   request.n = fields.integer("n", 1, {1, 128});
   request.best_of = request.chat ? request.n : fields.integer("best_of", request.n, {1, 128});
@@ -181,16 +171,9 @@ OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields) {
   if (fields.has(name)) {
     request.max_tokens = fields.integer(name, 1, {1, INT32_MAX});
   }
-  if (fields.kind("messages") != Fields::Kind::list || fields.json("messages") == "[]") {
-    throw RequestError(400, "messages must be a list of at least one message", "messages");
-  }
-  if (!model.render_chat) {
-    throw RequestError(400, "this model has no chat template; use /v1/completions", "messages");
-  }
-  try {
-    request.prompts.push_back(encode(model, model.render_chat(fields)));
-  } catch (const Error& error) {
-    throw RequestError(400, error.what(), "messages");
+  request.prompts.push_back(model.chat_prompt(fields));
+  if (request.prompts.back().empty()) {
+    request.prompts.back().push_back(model.bos());
   }
   limit_tokens(model, request, model.shape.max_positions);
   return request;

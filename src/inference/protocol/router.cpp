@@ -49,14 +49,10 @@ std::string metrics(const ServedModel& model) {
 
 std::string tokenize(const ServedModel& model, const Fields& fields) {
   const bool content = fields.has("content");
-  std::string text = fields.text(content ? "content" : "prompt", "");
-  if (fields.has("messages")) {
-    if (!model.render_chat) {
-      throw RequestError(400, "this model has no chat template", "messages");
-    }
-    text = model.render_chat(fields);
-  }
-  const TokenIds ids = model.tokenizer.encode(text);
+  const TokenIds ids =
+      fields.has("messages")
+          ? model.chat_prompt(fields)
+          : model.tokenizer.encode(fields.text(content ? "content" : "prompt", ""));
   if (content) {
     return dump({{"tokens", ids}});
   }
@@ -90,12 +86,11 @@ std::string tokenizer_info(const ServedModel& model) {
   const auto text = [&](std::optional<TokenId> id) {
     return id ? Json(model.token_text(*id)) : Json(nullptr);
   };
-  return dump(
-      {{"tokenizer_class", model.tokenizer.name()},
-       {"bos_token", text(special.bos)},
-       {"eos_token", text(model.tokenizer.eod())},
-       {"pad_token", text(special.pad)},
-       {"chat_template", model.chat_template.empty() ? Json(nullptr) : Json(model.chat_template)}});
+  return dump({{"tokenizer_class", model.tokenizer.name()},
+               {"bos_token", text(special.bos)},
+               {"eos_token", text(model.tokenizer.eod())},
+               {"pad_token", text(special.pad)},
+               {"chat_template", model.chat ? Json(model.chat->source()) : Json(nullptr)}});
 }
 
 constexpr const char* kPage = R"(<!doctype html><meta charset="utf-8"><title>mpitron</title>

@@ -5,9 +5,40 @@
 #include <cmath>
 #include <random>
 
+#include "inference/templates/chat_prompt.h"
+#include "utils/error.h"
 #include "utils/text/utf8.h"
 
 namespace mpitron::inference {
+
+TokenIds ServedModel::chat_prompt(const Fields& fields) const {
+  if (fields.kind("messages") != Fields::Kind::list) {
+    throw RequestError(400, "messages must be a list of at least one message", "messages");
+  }
+  const std::string own = fields.text("chat_template", "");
+  if (!chat && own.empty()) {
+    throw RequestError(400, "this model has no chat template; use /v1/completions", "messages");
+  }
+  const ChatRequest request{
+      .messages = fields.json("messages"),
+      .tools = fields.json("tools"),
+      .documents = fields.json("documents"),
+      .variables = fields.json("chat_template_kwargs"),
+      .add_generation_prompt = fields.boolean("add_generation_prompt", true),
+      .continue_final_message = fields.boolean("continue_final_message", false)};
+  try {
+    const std::string text =
+        own.empty()
+            ? inference::chat_prompt(*chat, request)
+            : inference::chat_prompt(
+                  tokenizers::ChatTemplate(
+                      own, chat ? chat->tokens() : tokenizers::ChatTemplate::SpecialTokens()),
+                  request);
+    return tokenizer.encode_part(text);
+  } catch (const Error& error) {
+    throw RequestError(400, error.what(), own.empty() ? "messages" : "chat_template");
+  }
+}
 
 std::string ServedModel::token_text(TokenId id) const {
   return replace_invalid_utf8(tokenizer.decode(std::span(&id, 1)));

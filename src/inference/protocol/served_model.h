@@ -4,8 +4,10 @@
 #include <string>
 
 #include "inference/engine_interface.h"
+#include "inference/grammar/grammar_store.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/generation_service.h"
+#include "tokenizers/chat/chat_template.h"
 
 namespace mpitron::inference {
 
@@ -15,14 +17,17 @@ struct ServedModel {
   const tokenizers::Tokenizer& tokenizer;
   EngineShape shape;
   GenerationService& service;
-  std::string chat_template;  // as the tokenizer brings it; for /tokenizer_info
-  /// Text of a chat request (fields messages, tools, ...); unset where the model has no template.
-  std::function<std::string(const Fields&)> render_chat;
-  std::int64_t created = 0;  // seconds since 1970
+  std::shared_ptr<GrammarStore> grammars;
+  std::shared_ptr<const tokenizers::ChatTemplate> chat;  // null where the model has no template
+  std::int64_t created = 0;                              // seconds since 1970
   std::string version;
   Index max_waiting = 1024;  // groups of answers open at once; more are refused with 429
 
   TokenId bos() const { return tokenizer.special_ids().bos.value_or(tokenizer.eod()); }
+  /// The prompt of a request with `messages`: `tools`, `documents`, `chat_template_kwargs`,
+  /// `chat_template` (instead of the model's), `add_generation_prompt` and `continue_final_message`
+  /// change it. RequestError(400) tells also what the template raises.
+  TokenIds chat_prompt(const Fields& fields) const;
   /// Bytes of a token made valid UTF-8.
   std::string token_text(TokenId id) const;
   /// Text of ids cut at each token's first character.

@@ -96,8 +96,11 @@ struct ApiRows {
 std::vector<ReplayRow> replay_api(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                   const std::filesystem::path& file) {
   GenerationService service(engine, tokenizer, {});
-  const ServedModel model{
-      .name = "recorded", .tokenizer = tokenizer, .shape = engine.shape(), .service = service};
+  const ServedModel model{.name = "recorded",
+                          .tokenizer = tokenizer,
+                          .shape = engine.shape(),
+                          .service = service,
+                          .grammars = std::make_shared<GrammarStore>(tokenizer)};
   Router router(model, "");
   ApiRows rows;
   const json recorded = recorded_json(file);

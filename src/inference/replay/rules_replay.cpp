@@ -186,17 +186,17 @@ ReplayRow chat(const json& file) {
   ReplayRow row{.of = "chat.json", .what = "rendered"};
   for (const json& each : file.at("rendered")) {
     const auto text = file.at("templates").at(each.at("template").get<std::string>());
-    const ChatPrompt prompt = chat_prompt(text.get<std::string>(), "<s>", "</s>");
-    if (!prompt || !each.at("add_generation_prompt").get<bool>()) {
-      ++row.cases;
-      row.missing = "templates beyond the known formats, conversations without a prompt";
-      continue;
-    }
     const json& messages = file.at("conversations").at(each.at("conversation").get<std::size_t>());
     try {
-      row.count(prompt(messages.dump()) == each.value("text", ""));
-    } catch (const Error&) {
-      row.count(!each.contains("text"));
+      const tokenizers::ChatTemplate chat(text.get<std::string>(),
+                                          {{"bos_token", "<s>"}, {"eos_token", "</s>"}});
+      const std::string written = chat_prompt(
+          chat, {.messages = messages.dump(),
+                 .tools = each.value("tools", json()).dump(),
+                 .add_generation_prompt = each.at("add_generation_prompt").get<bool>()});
+      row.count(written == each.value("text", ""));
+    } catch (const Error& error) {
+      row.count(error.what() == each.value("error", ""));
     }
   }
   return row;

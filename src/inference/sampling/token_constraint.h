@@ -18,18 +18,16 @@ inline bool in_mask(TokenMask mask, TokenId id) {
 }
 
 /// What an answer must be like (a schema, a regular expression), asked before each token and told
-/// the one that was drawn. One object belongs to one answer.
+/// the one that was drawn, never a draft. One object belongs to one answer.
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
 
   /// Ids that may come next, ids that end the answer among them where it may end; valid until the
-  /// next call. Never empty.
+  /// next call. No bit at all where no token fits: the answer ends.
   virtual TokenMask allowed() = 0;
   /// The token that follows; one of allowed().
   virtual void take(TokenId id) = 0;
-  /// Forgets the last tokens, which were drafts that came to nothing.
-  virtual void take_back(Index tokens) = 0;
   /// Nothing may follow: the answer ends here, without an id that says so.
   virtual bool complete() const = 0;
 };

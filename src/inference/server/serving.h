@@ -9,8 +9,7 @@ struct ServingSettings {
   SchedulerSettings scheduler;
   std::string model_name;
   std::string api_key;
-  std::string chat_template;
-  std::function<std::string(const Fields&)> render_chat;
+  std::shared_ptr<const tokenizers::ChatTemplate> chat;
   std::string version;
   Index max_waiting = 1024;
   std::chrono::seconds drain{30};

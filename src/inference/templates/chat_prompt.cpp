@@ -1,28 +1,30 @@
 #include "inference/templates/chat_prompt.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+
 #include <nlohmann/json.hpp>
 
-#include "tokenizers/chat/chat_format.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
 namespace {
 
-using tokenizers::ChatMessage;
+using Json = nlohmann::ordered_json;
+namespace jinja = tokenizers::jinja;
+
+constexpr std::array kRoles = {"system", "user", "assistant", "tool"};
+constexpr std::size_t kLongestArguments = 16384;  // of a call that is read
+constexpr const char* kBlanks = " \t\n\r\f\v";
 
 /// A string, null, or parts of type text, which are joined.
-std::string content_of(const nlohmann::json& message) {
-  const auto content = message.find("content");
-  if (content == message.end() || content->is_null()) {
-    return {};
-  }
-  if (content->is_string()) {
-    return content->get<std::string>();
+Json content_of(const Json& content) {
+  if (content.is_null() || content.is_string()) {
+    return content;
   }
   std::string text;
-  for (const auto& part : *content) {
-    if (!content->is_array() || !part.is_object() || part.value("type", "") != "text" ||
+  for (const Json& part : content) {
+    if (!content.is_array() || !part.is_object() || part.value("type", "") != "text" ||
         !part.contains("text") || !part.at("text").is_string()) {
       throw_data("content must be a string, or a list of parts of type text");
     }
@@ -31,49 +33,92 @@ std::string content_of(const nlohmann::json& message) {
   return text;
 }
 
-std::vector<ChatMessage> conversation_of(std::string_view messages) {
-  const auto list = nlohmann::json::parse(messages, nullptr, false);
-  std::vector<ChatMessage> conversation;
-  for (const auto& message : list) {
-    const auto role = message.is_object() ? message.find("role") : message.end();
-    if (!message.is_object() || role == message.end() || !role->is_string()) {
-      throw_data("every message is an object with a role");
-    }
-    std::string name = role->get<std::string>();
-    if (name == "developer") {
-      name = "system";
-    }
-    if (name != "system" && name != "user" && name != "assistant") {
-      throw_data("the role {} is not available; there are system, developer, user and assistant",
-                 name);
-    }
-    conversation.push_back({name, content_of(message)});
+/// Templates write arguments of calls as JSON, so they need the object and not its text.
+void read_arguments(Json& message) {
+  const auto calls = message.find("tool_calls");
+  if (calls == message.end() || !calls->is_array()) {
+    return;
   }
-  return conversation;
+  for (Json& call : *calls) {
+    const Json::json_pointer place("/function/arguments");
+    if (!call.is_object() || !call.contains(place) || !call.at(place).is_string()) {
+      continue;
+    }
+    const auto text = call.at(place).get<std::string>();
+    Json read = Json::parse(text.substr(0, kLongestArguments + 1), nullptr, false);
+    if (read.is_object() && text.size() <= kLongestArguments) {
+      jinja::value_of_json(text);  // refuses what is nested too deep to be written again
+      call.at(place) = std::move(read);
+    }
+  }
+}
+
+Json message_of(Json message) {
+  const auto role = message.is_object() ? message.find("role") : message.end();
+  if (!message.is_object() || role == message.end() || !role->is_string()) {
+    throw_data("every message is an object with a role");
+  }
+  if (*role == "developer") {
+    *role = "system";
+  }
+  if (std::ranges::find(kRoles, role->get<std::string>()) == kRoles.end()) {
+    throw_data(
+        "the role {} is not available; there are system, developer, user, assistant and "
+        "tool",
+        role->get<std::string>());
+  }
+  message["content"] = content_of(message.value("content", Json()));
+  read_arguments(message);
+  return message;
+}
+
+Json conversation_of(const std::string& messages) {
+  Json list = Json::parse(messages, nullptr, false);
+  if (!list.is_array() || list.empty()) {
+    throw_data("messages must be a list of at least one message");
+  }
+  for (Json& message : list) {
+    message = message_of(std::move(message));
+  }
+  return list;
+}
+
+/// As Hugging Face cuts it: behind the content with its blanks at the end, if the template kept
+/// them.
+std::string up_to_content(std::string text, const Json& content) {
+  std::string last = content.is_string() ? content.get<std::string>() : "";
+  last.erase(0, std::min(last.find_first_not_of(kBlanks), last.size()));
+  const std::string stripped = last.substr(0, last.find_last_not_of(kBlanks) + 1);
+  const std::size_t at = text.rfind(stripped);
+  if (stripped.empty() || at == std::string::npos) {
+    throw_data("continue_final_message: the template does not write the last message's content");
+  }
+  text.resize(at + (text.compare(at, last.size(), last) == 0 ? last.size() : stripped.size()));
+  return text;
 }
 
 }  // namespace
 
-ChatPrompt chat_prompt(std::string_view chat_template, const std::string& bos,
-                       const std::string& eos) {
-  const auto name = tokenizers::ChatFormat::recognise(chat_template);
-  if (!name) {
-    return {};
+std::string chat_prompt(const tokenizers::ChatTemplate& chat, const ChatRequest& request) {
+  if (request.add_generation_prompt && request.continue_final_message) {
+    throw_data("continue_final_message needs add_generation_prompt to be false");
   }
-  const auto format = tokenizers::ChatFormat::named(*name, {bos, eos});
-  return [format](std::string_view messages) {
-    std::vector<ChatMessage> conversation = conversation_of(messages);
-    if (conversation.empty() || conversation.back().role == "assistant") {
-      throw_data("the last message must be the user's");
+  const Json messages = conversation_of(request.messages);
+  tokenizers::ChatTemplate::Conversation conversation{
+      .messages = jinja::value_of_json(messages.dump()),
+      .tools = jinja::value_of_json(request.tools),
+      .documents = jinja::value_of_json(request.documents),
+      .add_generation_prompt = request.add_generation_prompt};
+  const Json variables = Json::parse(request.variables, nullptr, false);
+  if (variables.is_object()) {
+    for (const auto& [name, value] : variables.items()) {
+      conversation.more.emplace_back(name, jinja::value_of_json(value.dump()));
     }
-    conversation.push_back({"assistant", "."});  // formats know whole conversations only
-    const auto turns = format.render(conversation);
-    std::string text;
-    for (std::size_t i = 0; i + 1 < turns.size(); ++i) {
-      text += turns[i].prompt + turns[i].answer;
-    }
-    return text + turns.back().prompt;
-  };
+  }
+  std::string text = chat.render(conversation).text;
+  return request.continue_final_message
+             ? up_to_content(std::move(text), messages.back().at("content"))
+             : text;
 }
 
 }  // namespace mpitron::inference

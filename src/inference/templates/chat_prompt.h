@@ -1,17 +1,21 @@
 #pragma once
-#include <functional>
-#include <string>
-#include <string_view>
+#include "tokenizers/chat/chat_template.h"
 
 namespace mpitron::inference {
 
-/// Text of a chat request's `messages` (JSON), up to where the assistant is to write. Error(data)
-/// tells what the template or the format cannot do.
-using ChatPrompt = std::function<std::string(std::string_view messages)>;
+/// What a chat request says about its prompt, as the JSON texts that the client sent.
+struct ChatRequest {
+  std::string messages;
+  std::string tools = "null";
+  std::string documents = "null";
+  std::string variables = "null";  // an object: more of what the template may read
+  bool add_generation_prompt = true;
+  bool continue_final_message = false;  // the text ends where the last message's does
+};
 
-/// The prompt of a known format of `tokenizers::ChatFormat` that this Jinja template writes; unset
-/// where it is none of them. `bos`, `eos`: texts of these tokens.
-ChatPrompt chat_prompt(std::string_view chat_template, const std::string& bos,
-                       const std::string& eos);
+/// The text of a conversation. Contents that are lists of parts of type text are joined, developer
+/// is system, arguments of tool calls that come as a JSON text are read. Error(data) tells what a
+/// message must be, or what the template raises.
+std::string chat_prompt(const tokenizers::ChatTemplate& chat, const ChatRequest& request);
 
 }  // namespace mpitron::inference

@@ -34,6 +34,10 @@ class SftTokenizer : public Tokenizer {
   void encode(std::string_view text, Cache& cache, TokenIds& ids) const override {
     text_.encode(text, cache, ids);
   }
+  using Tokenizer::encode_part;
+  void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const override {
+    text_.encode_part(text, cache, ids);
+  }
   std::string decode(std::span<const TokenId> ids) const override { return text_.decode(ids); }
 
   /// Error(data) for a conversation that the format does not know, and where the tokens of a turn

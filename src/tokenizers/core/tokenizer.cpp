@@ -1,5 +1,8 @@
 #include "tokenizers/core/tokenizer.h"
 
+#include <algorithm>
+#include <array>
+
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
@@ -8,6 +11,28 @@ TokenIds Tokenizer::encode(std::string_view text) const {
   TokenIds ids;
   encode(text, *make_cache(), ids);
   return ids;
+}
+
+TokenIds Tokenizer::encode_part(std::string_view text) const {
+  TokenIds ids;
+  encode_part(text, *make_cache(), ids);
+  return ids;
+}
+
+bool Tokenizer::is_special(TokenId id) const {
+  const SpecialIds ids = special_ids();
+  return id == eod() || id == ids.bos || id == ids.eos || id == ids.pad || id == ids.cls ||
+         id == ids.sep || id == ids.mask ||
+         std::ranges::find(ids.sentinels, id) != ids.sentinels.end();
+}
+
+/// Behind itself: the first id of a text may lose a blank, or gain none.
+std::string Tokenizer::bytes_of(TokenId id) const {
+  if (is_special(id)) {
+    return "";
+  }
+  const std::string once = decode(std::array{id}), twice = decode(std::array{id, id});
+  return twice.starts_with(once) ? twice.substr(once.size()) : once;
 }
 
 void check_token_id(TokenId id, Index vocab_size) {

@@ -62,12 +62,24 @@ class Tokenizer {
   /// Error(data) for invalid UTF-8.
   virtual void encode(std::string_view text, Cache& cache, TokenIds& ids) const = 0;
 
+  /// encode without ids that only whole texts get, in front and behind: for parts of a text, and
+  /// for chat templates, which write those tokens themselves.
+  virtual void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const {
+    encode(text, cache, ids);
+  }
+
   /// Bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id outside the
   /// vocabulary.
   virtual std::string decode(std::span<const TokenId> ids) const = 0;
 
+  /// Whether an id is a mark (a begin, an end, a role) and no text.
+  virtual bool is_special(TokenId id) const;
+  /// Bytes that an id adds to a text behind other ids; none for marks.
+  virtual std::string bytes_of(TokenId id) const;
+
   /// encode with a cache of its own, for single calls.
   TokenIds encode(std::string_view text) const;
+  TokenIds encode_part(std::string_view text) const;
 };
 
 /// Error(data) unless 0 <= id < vocab_size.

@@ -82,16 +82,6 @@ TokenRule make_replace_decoder(const JsonView& spec) {
   };
 }
 
-// The byte that a token like <0x0A> stands for, or -1.
-int fallback_byte(std::string_view token) {
-  unsigned value = 0;
-  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) {
-    return -1;
-  }
-  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, value, 16);
-  return error == std::errc() && end == token.data() + 5 ? static_cast<int>(value) : -1;
-}
-
 // A run of byte tokens is the text of its bytes, or one U+FFFD per byte where they are none.
 TokenRule make_byte_fallback(const JsonView&) {
   return [](Tokens& tokens) {
@@ -164,6 +154,15 @@ constexpr HfKind<TokenRule> kDecoders[] = {
 };
 
 }  // namespace
+
+int fallback_byte(std::string_view token) {
+  unsigned value = 0;
+  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) {
+    return -1;
+  }
+  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, value, 16);
+  return error == std::errc() && end == token.data() + 5 ? static_cast<int>(value) : -1;
+}
 
 TokenRule make_hf_decoder(const JsonView& spec) {
   if (spec.is_null()) {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tokenizers/core/tokenizer.h"
@@ -9,6 +10,9 @@
 #include "tokenizers/text/text_pieces.h"
 
 namespace mpitron::tokenizers {
+
+/// The byte that a token like <0x0A> stands for where a decoder has ByteFallback; -1 for others.
+int fallback_byte(std::string_view token);
 
 /// Rewrites a list of tokens on its way back to text.
 using TokenRule = std::function<void(std::vector<std::string>&)>;

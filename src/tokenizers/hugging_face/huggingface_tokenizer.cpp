@@ -67,6 +67,8 @@ HuggingFaceTokenizer::HuggingFaceTokenizer(const std::filesystem::path& path) : 
     }
   }
   fingerprint_ = hash128_hex(content);
+  note_special_tokens();
+  read_chat_template(file.parent_path());
 }
 
 void HuggingFaceTokenizer::read_definition(const JsonView& root) {
@@ -102,8 +104,23 @@ void HuggingFaceTokenizer::read_config(const JsonView& config) {
   read("sep_token", special_.sep);
   read("mask_token", special_.mask);
   cleans_up_ = config.boolean("clean_up_tokenization_spaces", cleans_up_);
-  if (config.has("chat_template") && config.get("chat_template").is_text()) {
-    chat_template_ = config.get("chat_template").text();
+  const JsonView chat = config.get("chat_template");
+  if (chat.is_text()) {
+    chat_template_ = chat.text();
+  } else if (chat.is_array()) {
+    chat.for_elements([&](const JsonView& named) {
+      if (named.text("name", "") == "default") {
+        chat_template_ = named.at("template").text();
+      }
+    });
+  }
+}
+
+void HuggingFaceTokenizer::read_chat_template(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "chat_template.jinja";
+  if (std::filesystem::is_regular_file(file)) {
+    chat_template_ = read_file(file);
+    files_.push_back(file);
   }
 }
 
@@ -180,6 +197,26 @@ void HuggingFaceTokenizer::encode(std::string_view text, Cache& cache, TokenIds&
   ids.insert(ids.end(), post_processor_.before.begin(), post_processor_.before.end());
   encode_part(text, cache, ids);
   ids.insert(ids.end(), post_processor_.after.begin(), post_processor_.after.end());
+}
+
+void HuggingFaceTokenizer::note_special_tokens() {
+  is_special_.resize(tokens_.size());
+  for (const HfAddedTokens::Token& token : added_->tokens()) {
+    is_special_[static_cast<std::size_t>(token.id)] = token.special;
+  }
+  for (const auto id :
+       {special_.bos, special_.eos, special_.pad, special_.cls, special_.sep, special_.mask}) {
+    if (id) {
+      is_special_[static_cast<std::size_t>(*id)] = true;
+    }
+  }
+}
+
+/// Half a character has no text of its own, but tokens of single bytes say which.
+std::string HuggingFaceTokenizer::bytes_of(TokenId id) const {
+  const std::string text = Tokenizer::bytes_of(id);
+  const int byte = text == "\xEF\xBF\xBD" ? fallback_byte(token(id)) : -1;
+  return byte >= 0 ? std::string(1, static_cast<char>(byte)) : text;
 }
 
 std::string HuggingFaceTokenizer::decode(std::span<const TokenId> ids) const {

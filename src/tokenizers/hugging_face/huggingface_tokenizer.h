@@ -31,9 +31,13 @@ class HuggingFaceTokenizer : public Tokenizer {
   using Tokenizer::encode;
   void encode(std::string_view text, Cache& cache, TokenIds& ids) const override;
   std::string decode(std::span<const TokenId> ids) const override;
+  /// Also added tokens that the file calls special.
+  bool is_special(TokenId id) const override { return is_special_[static_cast<std::size_t>(id)]; }
+  std::string bytes_of(TokenId id) const override;
 
-  /// The same without what the post-processor adds: for parts of a conversation.
-  void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const;
+  /// Without what the post-processor adds.
+  using Tokenizer::encode_part;
+  void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const override;
 
   /// The id of a token's text, added or of the model.
   std::optional<TokenId> find(std::string_view token) const;
@@ -44,7 +48,8 @@ class HuggingFaceTokenizer : public Tokenizer {
   }
   /// What the post-processor puts in front.
   const TokenIds& prefix() const { return post_processor_.before; }
-  /// `chat_template` of tokenizer_config.json; empty where there is none.
+  /// The file chat_template.jinja, else `chat_template` of tokenizer_config.json (of several that
+  /// which is called default); empty where there is none.
   const std::string& chat_template() const { return chat_template_; }
 
  private:
@@ -52,6 +57,8 @@ class HuggingFaceTokenizer : public Tokenizer {
 
   void read_definition(const JsonView& root);
   void read_config(const JsonView& config);
+  void note_special_tokens();
+  void read_chat_template(const std::filesystem::path& folder);
   void encode_segment(std::string_view text, bool at_start, PieceCache& cache, TokenIds& ids) const;
   void encode_pieces(PieceCache& cache, TokenIds& ids) const;
 
@@ -67,6 +74,7 @@ class HuggingFaceTokenizer : public Tokenizer {
   std::vector<std::string> tokens_;  // by id
   SpecialIds special_;
   std::string chat_template_;
+  std::vector<bool> is_special_;  // by id
   bool cleans_up_ = false;
 };
 

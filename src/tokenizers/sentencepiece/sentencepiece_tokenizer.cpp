@@ -89,10 +89,14 @@ std::unique_ptr<Tokenizer::Cache> SentencePieceTokenizer::make_cache() const {
 }
 
 void SentencePieceTokenizer::encode(std::string_view text, Cache& cache, TokenIds& ids) const {
-  auto& words = static_cast<SentencePiece::Cache&>(cache);
   if (kind_ == Kind::llama2) {
     ids.push_back(*special_.bos);
   }
+  encode_part(text, cache, ids);
+}
+
+void SentencePieceTokenizer::encode_part(std::string_view text, Cache& cache, TokenIds& ids) const {
+  auto& words = static_cast<SentencePiece::Cache&>(cache);
   std::size_t at = 0;
   while (finder_) {
     const std::optional<MarkerFinder::Hit> hit = finder_->next(text, at);

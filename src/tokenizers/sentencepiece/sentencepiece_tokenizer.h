@@ -29,6 +29,8 @@ class SentencePieceTokenizer : public Tokenizer {
   std::unique_ptr<Cache> make_cache() const override;
   using Tokenizer::encode;
   void encode(std::string_view text, Cache& cache, TokenIds& ids) const override;
+  using Tokenizer::encode_part;
+  void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const override;
   std::string decode(std::span<const TokenId> ids) const override;
 
  private:

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint32_t kCapitalSigma = 0x3A3;
 constexpr std::uint32_t kFinalSigma = 0x3C2;
 constexpr std::uint32_t kCapitalDottedI = 0x130;
+constexpr std::uint32_t kSharpS = 0xDF;
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
@@ -135,6 +136,37 @@ std::string lower_case(std::string_view text) {
 
 std::string lower_case_with_final_sigma(std::string_view text) {
   return to_lower(text, true);
+}
+
+std::string upper_case(std::string_view text) {
+  std::string upper;
+  for (const char32_t c : decode(text)) {
+    if (c == kSharpS) {
+      upper += "SS";
+    } else {
+      append_utf8(static_cast<std::uint32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c))),
+                  upper);
+    }
+  }
+  return upper;
+}
+
+std::string title_case(std::string_view text) {
+  std::string title;
+  bool inside = false;
+  for (const char32_t c : decode(text)) {
+    const auto point = static_cast<utf8proc_int32_t>(c);
+    append_utf8(
+        static_cast<std::uint32_t>(inside ? utf8proc_tolower(point) : utf8proc_totitle(point)),
+        title);
+    inside = is_cased(c);
+  }
+  return title;
+}
+
+bool is_letter(std::uint32_t code_point) {
+  const utf8proc_category_t kind = category(code_point);
+  return kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_LO;
 }
 
 std::string strip_nonspacing_marks(std::string_view text) {

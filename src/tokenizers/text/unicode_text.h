@@ -18,6 +18,12 @@ std::string lower_case(std::string_view text);
 /// The same as Python's str.lower: a capital sigma that ends a word becomes the final one.
 std::string lower_case_with_final_sigma(std::string_view text);
 
+/// Upper case of every character on its own, and of the sharp s SS.
+std::string upper_case(std::string_view text);
+/// The first letter of every run of letters in title case, the others in lower case: Python's
+/// str.title, but for characters that become two.
+std::string title_case(std::string_view text);
+
 /// `text` without characters of category Mn (accents of a decomposed text).
 std::string strip_nonspacing_marks(std::string_view text);
 
@@ -31,6 +37,8 @@ bool is_punctuation(std::uint32_t code_point);
 bool is_bert_punctuation(std::uint32_t code_point);
 bool is_control_or_format(std::uint32_t code_point);
 bool is_other(std::uint32_t code_point);
+/// Letters and numbers: Python's str.isalpha and str.isdigit.
+bool is_letter(std::uint32_t code_point);
 /// The property White_Space.
 bool is_white_space(std::uint32_t code_point);
 /// Letters, marks, decimal digits and connectors: \w of regular expressions.

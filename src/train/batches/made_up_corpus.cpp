@@ -5,6 +5,7 @@
 #include "models/bert/bert_batch.h"
 #include "models/t5/t5_batch.h"
 #include "models/vit/vit_batch.h"
+#include "utils/error.h"
 
 namespace mpitron::train {
 
@@ -13,7 +14,11 @@ MadeUpCorpus::MadeUpCorpus(const config::ModelConfig& model)
       length_(model.seq_length),
       labels_length_(model.decoder_seq_length > 0 ? model.decoder_seq_length : model.seq_length),
       vocabulary_(model.padded_vocab_size),
-      vision_(model.vision) {}
+      vision_(model.vision) {
+  if (model.text_head) {
+    throw_usage("--task: labelled texts are not made up; leave it out here");
+  }
+}
 
 /// Columns that a model does not read do no harm.
 HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {

@@ -21,7 +21,16 @@ TEST(Fields, RefuseWhatIsNoObjectOrTooDeep) {
   EXPECT_THROW(Fields::parse(""), RequestError);
   const std::string deep = std::string(65, '[') + std::string(65, ']');
   EXPECT_THROW(Fields::parse("{\"a\": " + deep + "}"), RequestError);
+  std::string names = "{\"0\": 0";
+  for (int i = 1; i <= 2048; ++i) {
+    names += ", \"" + std::to_string(i) + "\": 0";
+  }
+  EXPECT_THROW(Fields::parse(names + "}"), RequestError);
   EXPECT_NO_THROW(Fields::parse(R"({"a": ")" + std::string(100, '[') + R"(\""})"));
+}
+
+TEST(Fields, KeepTheOrderOfNames) {
+  EXPECT_EQ(Fields::parse(R"({"x": {"b": 1, "a": 2}})").json("x"), R"({"b":1,"a":2})");
 }
 
 TEST(Fields, NameTheFieldTheyRefuse) {

@@ -166,7 +166,6 @@ TEST(Generator, DraftsSaveSteps) {
       return {&word_, 1};
     }
     void take(TokenId id) override { next_ = id % 3 + 1; }
-    void take_back(Index /*tokens*/) override { FAIL(); }  // drafts are never told
     bool complete() const override { return false; }
 
    private:

@@ -41,10 +41,8 @@ class ServingTest : public testing::Test {
   static ServingSettings settings() {
     return {.http = {.port = 0, .max_body_bytes = 4096, .patience = std::chrono::seconds(2)},
             .model_name = "fake",
-            .render_chat =
-                [](const Fields& fields) {
-                  return std::to_string(fields.json("messages").size() % 60);
-                },
+            .chat = std::make_shared<const tokenizers::ChatTemplate>(
+                "{{ messages[0].content }}", tokenizers::ChatTemplate::SpecialTokens{}),
             .version = "1"};
   }
   void start(ServingSettings chosen = settings()) {
@@ -140,7 +138,7 @@ TEST_F(ServingTest, StreamsWhatItAnswersWhole) {
 TEST_F(ServingTest, Chats) {
   start();
   const std::string request =
-      R"("messages": [{"role": "user", "content": "x"}], "max_tokens": 4, "seed": 1)";
+      R"("messages": [{"role": "user", "content": "5 7"}], "max_tokens": 4, "seed": 1)";
   const json whole = body(send("POST", "/v1/chat/completions",
                                "{" + request + R"(, "logprobs": true, "top_logprobs": 2})"));
   EXPECT_EQ(whole.at("object"), "chat.completion");
@@ -157,6 +155,16 @@ TEST_F(ServingTest, Chats) {
   EXPECT_EQ(text, whole.at("choices").at(0).at("message").at("content"));
 }
 
+TEST_F(ServingTest, HoldsAnswersToALanguage) {
+  start();
+  const json reply = body(send("POST", "/v1/completions",
+                               R"({"prompt": "1", "max_tokens": 9, "guided_choice": [" 12 7"]})"));
+  const json& choice = reply.at("choices").at(0);
+  EXPECT_NE(choice.at("text").get<std::string>().find("12 7"), std::string::npos) << choice;
+  EXPECT_EQ(choice.at("finish_reason"), "stop");
+  EXPECT_EQ(reply.at("usage").at("completion_tokens"), 2);
+}
+
 TEST_F(ServingTest, RefusesBadRequestsByField) {
   start();
   const auto refused = [&](const std::string& request) {
@@ -171,7 +179,13 @@ TEST_F(ServingTest, RefusesBadRequestsByField) {
   EXPECT_EQ(refused(R"({"prompt": [60]})"), "400 prompt -");
   EXPECT_EQ(refused(R"({"prompt": "1", "max_tokens": 200})"), "400 prompt context_length_exceeded");
   EXPECT_EQ(refused(R"({"prompt": "1", "model": "other"})"), "404 model model_not_found");
-  EXPECT_EQ(refused(R"({"prompt": "1", "guided_regex": "a*"})"), "400 guided_regex -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "guided_regex": "(a"})"), "400 guided_regex -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "guided_choice": "a"})"), "400 guided_choice -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "guided_grammar": "a"})"), "400 guided_grammar -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "guided_regex": "1", "guided_choice": ["1"]})"),
+            "400 guided_choice -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "response_format": {"type": "xml"}})"),
+            "400 response_format -");
   EXPECT_EQ(refused(R"({"prompt": "1", "best_of": 2, "n": 3})"), "400 best_of -");
   EXPECT_EQ(refused("{"), "400 - -");
   EXPECT_EQ(status(send("GET", "/v1/completions")), 405);

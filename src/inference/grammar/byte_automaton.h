@@ -1,0 +1,66 @@
+#pragma once
+#include <limits>
+#include <memory>
+#include <unordered_map>
+
+#include "inference/grammar/byte_network.h"
+
+namespace mpitron::inference {
+
+/// A network walked byte by byte: its states are made as they are met and remembered. A state is
+/// the set of places where the network may be, each with the rules that it has yet to leave.
+class ByteAutomaton {
+ public:
+  using State = std::int32_t;
+  static constexpr State kDead = -1;
+
+  explicit ByteAutomaton(std::shared_ptr<const ByteNetwork> network);
+
+  State start() const { return 0; }
+  /// kDead where the byte may not follow. Of very many places the first are kept: the language
+  /// becomes smaller, and still every state leads to an end.
+  State next(State state, unsigned char byte);
+  /// Whether the text may end here.
+  bool may_end(State state) const { return states_[static_cast<std::size_t>(state)].may_end; }
+  /// Whether it must.
+  bool must_end(State state) const {
+    return states_[static_cast<std::size_t>(state)].places.empty();
+  }
+  /// Whether it has made so many states that a new one should take its place.
+  bool full() const { return states_.size() > kMostStates || stacks_.size() > kMostStacks; }
+  std::size_t states() const { return states_.size(); }
+
+ private:
+  static constexpr std::size_t kMostStates = 20'000;
+  static constexpr std::size_t kMostStacks = 1'000'000;
+  static constexpr std::size_t kMostPlaces = 20'000;
+  static constexpr State kUnknown = -2;
+
+  struct Place {
+    std::int32_t state, stack;
+    friend bool operator==(const Place&, const Place&) = default;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  struct Known {
+    std::vector<Place> places;  // with edges of bytes, in order
+    bool may_end = false;
+    std::vector<State> next;  // by byte; empty until it is asked for
+  };
+  struct Stack {
+    std::int32_t behind;  // where the network goes on
+    std::int32_t below;   // -1: nothing
+  };
+
+  std::int32_t push(std::int32_t behind, std::int32_t below);
+  /// The state of these places and of all that can be reached from them without a byte.
+  State state_of(std::vector<Place> open);
+  bool enter(const Place& place, std::vector<Place>& open);
+
+  std::shared_ptr<const ByteNetwork> network_;
+  std::vector<Known> states_;
+  std::unordered_multimap<std::uint64_t, State> by_hash_;
+  std::vector<Stack> stacks_;
+  std::unordered_map<std::uint64_t, std::int32_t> stack_of_;
+};
+
+}  // namespace mpitron::inference

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "inference/grammar/pattern.h"
+
+namespace mpitron::inference {
+
+/// A set of characters: code points without surrogates.
+class CodePoints {
+ public:
+  using Range = std::pair<std::uint32_t, std::uint32_t>;  // both included
+  static constexpr std::uint32_t kLast = 0x10FFFF;
+
+  CodePoints() = default;
+  CodePoints(std::uint32_t first, std::uint32_t last) { add(first, last); }
+
+  void add(std::uint32_t first, std::uint32_t last);
+  void add(const CodePoints& other);
+  CodePoints complement() const;
+  /// What is in both.
+  CodePoints common(const CodePoints& other) const;
+  bool empty() const { return ranges_.empty(); }
+  /// In order, apart from each other.
+  const std::vector<Range>& ranges() const { return ranges_; }
+
+  /// Their UTF-8.
+  Pattern utf8() const;
+  static CodePoints all() { return CodePoints().complement(); }
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+}  // namespace mpitron::inference

@@ -1,0 +1,261 @@
+#include "tokenizers/jinja/statements.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tokenizers/jinja_values/loop.h"
+
+namespace mpitron::tokenizers::jinja {
+namespace {
+
+/// A macro with the variables that it saw where it was defined. Those of the template itself it
+/// sees as they are when it is called.
+class Macro : public Object {
+ public:
+  Macro(Run& run, const MacroBody& body) : body_(body), scope_(&run.global()) {
+    for (const auto& [name, value] : run.scope().seen(&run.global())) {
+      if (scope_.find(name) == run.global().find(name)) {  // the innermost comes first
+        scope_.set(name, value);
+        run.spend();
+      }
+    }
+  }
+  std::string_view type_name() const override { return "Macro"; }
+  bool callable() const override { return true; }
+
+  std::optional<Value> attribute(const std::string& name) override {
+    return name == "name" ? std::optional<Value>(body_.name) : std::nullopt;
+  }
+
+  Value call(Run& run, const Arguments& arguments) override {
+    return run.deeper([&] {
+      Scope scope(&scope_);
+      return run.within(scope, [&] {
+        bind(run, arguments);
+        return run.text(run.captured([&] { execute(run, body_.body); }));
+      });
+    });
+  }
+
+ private:
+  void bind(Run& run, const Arguments& arguments) const {
+    const auto& parameters = body_.parameters;
+    List more;
+    if (arguments.positional.size() > parameters.size()) {
+      if (!body_.takes_more) {
+        throw Fault(fmt::format("macro '{}' takes not more than {} argument(s)", body_.name,
+                                parameters.size()));
+      }
+      more.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(parameters.size()),
+                  arguments.positional.end());
+    }
+    Dict rest;
+    for (const auto& [name, value] : arguments.named) {
+      const auto found = std::ranges::find(parameters, name, &Parameter::name);
+      if (found != parameters.end()) {
+        const auto place = static_cast<std::size_t>(found - parameters.begin());
+        if (place < arguments.positional.size()) {
+          throw Fault(
+              fmt::format("macro '{}' got multiple values for argument '{}'", body_.name, name));
+        }
+        run.scope().set(name, value);
+      } else if (name == "caller" && body_.calls_back) {
+        run.scope().set(name, value);
+      } else if (body_.takes_more_named) {
+        rest.set(name, value);
+      } else {
+        throw Fault(fmt::format("macro '{}' takes no keyword argument '{}'", body_.name, name));
+      }
+    }
+    set_parameters(run, arguments);
+    if (body_.takes_more) {
+      run.scope().set("varargs", run.list(std::move(more), true));
+    }
+    if (body_.takes_more_named) {
+      run.scope().set("kwargs", run.dict(std::move(rest)));
+    }
+  }
+
+  void set_parameters(Run& run, const Arguments& arguments) const {
+    for (std::size_t i = 0; i < body_.parameters.size(); ++i) {
+      const Parameter& parameter = body_.parameters[i];
+      const auto named =
+          std::ranges::find(arguments.named, parameter.name, &std::pair<std::string, Value>::first);
+      if (i < arguments.positional.size()) {
+        run.scope().set(parameter.name, arguments.positional[i]);
+      } else if (named == arguments.named.end()) {
+        run.scope().set(
+            parameter.name,
+            parameter.otherwise != nullptr
+                ? run.evaluate(*parameter.otherwise)
+                : Value::undefined(fmt::format("parameter '{}' was not provided", parameter.name)));
+      }
+    }
+  }
+
+  const MacroBody& body_;
+  Scope scope_;
+};
+
+std::string captured_block(Run& run, const Block& body) {
+  Scope scope(&run.scope());
+  return run.captured([&] { run.within(scope, [&] { return execute(run, body); }); });
+}
+
+}  // namespace
+
+Flow execute(Run& run, const Block& block) {
+  for (const auto& statement : block) {
+    run.spend();
+    run.line = statement->line;
+    const Flow flow = run.deeper([&] { return statement->run(run); });
+    if (flow != Flow::on) {
+      return flow;
+    }
+  }
+  return Flow::on;
+}
+
+void Target::assign(Run& run, const Value& value) const {
+  if (!targets.empty()) {
+    const List items = elements_of(run, value);
+    if (items.size() != targets.size()) {
+      throw Fault(items.size() < targets.size()
+                      ? fmt::format("not enough values to unpack (expected {}, got {})",
+                                    targets.size(), items.size())
+                      : fmt::format("too many values to unpack (expected {})", targets.size()));
+    }
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      targets[i].assign(run, items[i]);
+    }
+  } else if (attribute.empty()) {
+    run.scope().set(name, value);
+  } else {
+    const Value* found = run.scope().find(name);
+    if (found == nullptr) {
+      throw Fault(fmt::format("'{}' is undefined", name));
+    }
+    if (found->object() == nullptr || !found->object()->set_attribute(attribute, value)) {
+      throw Fault("cannot assign attribute on non-namespace object");
+    }
+    run.spend();
+  }
+}
+
+Flow Data::run(Run& run) const {
+  run.spend(text.size() / 32);
+  run.write(text);
+  return Flow::on;
+}
+
+Flow Output::run(Run& run) const {
+  const std::string text = text_of(run, run.evaluate(*value));
+  run.spend(text.size() / 32);
+  run.write(text);
+  return Flow::on;
+}
+
+Flow If::run(Run& run) const {
+  for (const auto& [condition, block] : branches) {
+    if (run.evaluate(*condition).truthy()) {
+      return execute(run, block);
+    }
+  }
+  return execute(run, otherwise);
+}
+
+List For::chosen(Run& run) const {
+  List all = elements_of(run, run.evaluate(*items));
+  if (condition == nullptr) {
+    return all;
+  }
+  List kept;
+  for (Value& each : all) {
+    Scope scope(&run.scope());
+    run.within(scope, [&] {
+      target.assign(run, each);
+      if (run.evaluate(*condition).truthy()) {
+        kept.push_back(std::move(each));
+      }
+    });
+  }
+  return kept;
+}
+
+Flow For::run(Run& run) const {
+  Loop& loop = run.make<Loop>(chosen(run));
+  if (loop.items().empty()) {
+    Scope scope(&run.scope());
+    return run.within(scope, [&] { return execute(run, otherwise); });
+  }
+  for (std::size_t i = 0; i < loop.items().size(); ++i) {
+    loop.go_to(i);
+    Scope scope(&run.scope());
+    const Flow flow = run.within(scope, [&] {
+      scope.set("loop", loop);
+      target.assign(run, loop.items()[i]);
+      return execute(run, body);
+    });
+    if (flow == Flow::ends_loop) {
+      break;
+    }
+  }
+  return Flow::on;
+}
+
+Flow Jump::run(Run& /*run*/) const {
+  return flow;
+}
+
+Flow Set::run(Run& run) const {
+  if (value != nullptr) {
+    target.assign(run, run.evaluate(*value));
+    return Flow::on;
+  }
+  const Value text = run.text(captured_block(run, body));
+  target.assign(run, filter != nullptr ? filter->apply(run, text) : text);
+  return Flow::on;
+}
+
+Flow With::run(Run& run) const {
+  Scope scope(&run.scope());
+  List all;
+  for (const auto& [target, value] : values) {
+    all.push_back(run.evaluate(*value));
+  }
+  return run.within(scope, [&] {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      values[i].first.assign(run, all[i]);
+    }
+    return execute(run, body);
+  });
+}
+
+Flow FilterBlock::run(Run& run) const {
+  const Value text = run.text(captured_block(run, body));
+  run.write(text_of(run, filter->apply(run, text)));
+  return Flow::on;
+}
+
+Flow DefineMacro::run(Run& run) const {
+  run.scope().set(macro.name, run.make<Macro>(run, macro));
+  return Flow::on;
+}
+
+Flow CallBlock::run(Run& run) const {
+  run.write(text_of(run, call->call(run, run.make<Macro>(run, macro))));
+  return Flow::on;
+}
+
+Flow Generation::run(Run& run) const {
+  Scope scope(&run.scope());
+  const std::size_t begin = run.output().size();
+  const Flow flow = run.within(scope, [&] { return execute(run, body); });
+  if (!run.captures()) {
+    run.note_generated(begin, run.output().size());
+  }
+  return flow;
+}
+
+}  // namespace mpitron::tokenizers::jinja

@@ -1,0 +1,57 @@
+#pragma once
+#include <initializer_list>
+
+#include "tokenizers/jinja/lexer.h"
+
+namespace mpitron::tokenizers::jinja {
+
+/// Where a parser is in the tokens of a template. What is missing is a SyntaxFault.
+class TokenStream {
+ public:
+  explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+
+  const Token& now() const { return tokens_[at_]; }
+  const Token& behind() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
+  int line() const { return now().line; }
+  const Token& next() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
+
+  bool at(Token::Kind kind) const { return now().kind == kind; }
+  bool at_sign(std::string_view sign) const { return is(now(), Token::Kind::sign, sign); }
+  bool at_name(std::string_view name) const { return is(now(), Token::Kind::name, name); }
+  static bool is(const Token& token, Token::Kind kind, std::string_view text) {
+    return token.kind == kind && token.text == text;
+  }
+  /// Moves on where the next token is this one.
+  bool skip_sign(std::string_view sign);
+  bool skip_name(std::string_view name);
+
+  void expect_sign(std::string_view sign);
+  void expect_name(std::string_view name);
+  void expect(Token::Kind kind);
+  std::string expect_any_name();
+
+  [[noreturn]] void fail(const std::string& message) const;
+  /// The token as messages name it.
+  static std::string described(const Token& token);
+
+  /// One deeper for as long as it lives; a SyntaxFault beyond a limit.
+  class Depth {
+   public:
+    explicit Depth(TokenStream& stream);
+    ~Depth() { --stream_.depth_; }
+    Depth(const Depth&) = delete;
+    Depth& operator=(const Depth&) = delete;
+
+   private:
+    TokenStream& stream_;
+  };
+  /// A SyntaxFault for chains of operators whose tree would be too deep to walk.
+  void check_chain(int links) const;
+
+ private:
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace mpitron::tokenizers::jinja

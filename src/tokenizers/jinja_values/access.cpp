@@ -1,0 +1,188 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "tokenizers/jinja_values/operators.h"
+#include "tokenizers/jinja_values/python_text.h"
+
+namespace mpitron::tokenizers::jinja {
+namespace {
+
+/// How Jinja names a value in front of what it lacks.
+std::string described(const Value& value) {
+  return value.is_none() ? "None" : fmt::format("{} object", value.type_name());
+}
+
+Value no_attribute(const Value& value, const std::string& name) {
+  return Value::undefined(fmt::format("'{}' has no attribute '{}'", described(value), name));
+}
+
+/// A method without its call: `x.strip` in `x.strip | string`.
+class BoundMethod : public Object {
+ public:
+  BoundMethod(Method method, Value self) : method_(method), self_(std::move(self)) {}
+  std::string_view type_name() const override { return "builtin_function_or_method"; }
+  bool callable() const override { return true; }
+  Value call(Run& run, const Arguments& arguments) override {
+    return method_(run, self_, arguments);
+  }
+
+ private:
+  Method method_;
+  Value self_;
+};
+
+Value own_attribute(Run& run, const Value& value, const std::string& name) {
+  if (value.object() != nullptr) {
+    auto found = value.object()->attribute(name);
+    return found ? *found : no_attribute(value, name);
+  }
+  if (const Method method = find_method(value, name)) {
+    return run.make<BoundMethod>(method, value);
+  }
+  return no_attribute(value, name);
+}
+
+/// A position in a sequence of `size`; negative ones count from the end. Nothing outside.
+std::optional<std::size_t> place(std::int64_t index, std::int64_t size) {
+  index += index < 0 ? size : 0;
+  return index >= 0 && index < size ? std::optional(static_cast<std::size_t>(index)) : std::nullopt;
+}
+
+Value no_element(Run& run, const Value& value, const Value& key) {
+  return Value::undefined(fmt::format("{} has no element {}", described(value), repr_of(run, key)));
+}
+
+Value indexed(Run& run, const Value& value, const Value& key) {
+  if (const std::string* text = value.text()) {
+    run.spend(text->size() / 32);
+    const auto at = place(key.integer(), characters(*text));
+    if (!at) {
+      return no_element(run, value, key);
+    }
+    const std::size_t begin = byte_of(*text, static_cast<std::int64_t>(*at));
+    return text->substr(begin, byte_of(std::string_view(*text).substr(begin), 1));
+  }
+  const auto at = place(key.integer(), static_cast<std::int64_t>(value.list()->size()));
+  return at ? (*value.list())[*at] : no_element(run, value, key);
+}
+
+std::optional<std::int64_t> bound_of(const Value& value) {
+  if (value.is_none() || value.is_undefined()) {
+    return std::nullopt;
+  }
+  if (!value.is_integer()) {
+    throw Fault("slice indices must be integers or None or have an __index__ method");
+  }
+  return value.integer();
+}
+
+/// Positions that a slice visits in a sequence of `size`, as Python counts them.
+std::vector<std::size_t> places(std::int64_t size, const Value& from, const Value& to,
+                                const Value& by) {
+  const std::int64_t step = bound_of(by).value_or(1);
+  if (step == 0) {
+    throw Fault("slice step cannot be zero");
+  }
+  const auto clamped = [&](const Value& value, std::int64_t otherwise) {
+    const auto bound = bound_of(value);
+    if (!bound) {
+      return otherwise;
+    }
+    const std::int64_t at = *bound < 0 ? std::max<std::int64_t>(*bound, -size - 1) + size : *bound;
+    return step > 0 ? std::clamp<std::int64_t>(at, 0, size)
+                    : std::clamp<std::int64_t>(at, -1, size - 1);
+  };
+  const std::int64_t end = clamped(to, step > 0 ? size : -1);
+  std::vector<std::size_t> all;
+  for (std::int64_t at = clamped(from, step > 0 ? 0 : size - 1); step > 0 ? at < end : at > end;) {
+    all.push_back(static_cast<std::size_t>(at));
+    if (__builtin_add_overflow(at, step, &at)) {
+      break;
+    }
+  }
+  return all;
+}
+
+std::string sliced_text(const std::string& text, const Value& from, const Value& to,
+                        const Value& by) {
+  const std::int64_t size = characters(text);
+  std::vector<std::size_t> begins;
+  for (std::size_t at = 0; at < text.size(); at += byte_of(std::string_view(text).substr(at), 1)) {
+    begins.push_back(at);
+  }
+  begins.push_back(text.size());
+  std::string result;
+  for (const std::size_t at : places(size, from, to, by)) {
+    result.append(text, begins[at], begins[at + 1] - begins[at]);
+  }
+  return result;
+}
+
+}  // namespace
+
+Value attribute_of(Run& run, const Value& value, const std::string& name) {
+  require_defined(value);
+  if (value.dict() != nullptr && find_method(value, name) == nullptr) {
+    const Value* found = value.dict()->find_name(name);
+    return found != nullptr ? *found : no_attribute(value, name);
+  }
+  return own_attribute(run, value, name);
+}
+
+Value element_of(Run& run, const Value& value, const Value& key) {
+  require_defined(value);
+  const bool can_be_key = key.is_tuple() || (key.list() == nullptr && key.dict() == nullptr);
+  if (value.dict() != nullptr && can_be_key && !key.is_undefined()) {
+    if (const Value* found = value.dict()->find(key)) {
+      return *found;
+    }
+  }
+  if ((value.text() != nullptr || value.list() != nullptr) && key.is_integer()) {
+    return indexed(run, value, key);
+  }
+  return key.text() != nullptr ? own_attribute(run, value, *key.text())
+                               : no_element(run, value, key);
+}
+
+Value slice_of(Run& run, const Value& value, const Value& from, const Value& to,
+               const Value& step) {
+  require_defined(value);
+  if (const std::string* text = value.text()) {
+    run.spend(text->size());
+    return sliced_text(*text, from, to, step);
+  }
+  if (value.list() == nullptr) {
+    return Value::undefined(fmt::format("{} has no element slice", described(value)));
+  }
+  List items;
+  run.spend(value.list()->size());
+  for (const std::size_t at :
+       places(static_cast<std::int64_t>(value.list()->size()), from, to, step)) {
+    items.push_back((*value.list())[at]);
+  }
+  return run.list(std::move(items), value.is_tuple());
+}
+
+List elements_of(Run& run, const Value& value) {
+  List items;
+  if (value.list() != nullptr) {
+    items = *value.list();
+  } else if (const Dict* dict = value.dict()) {
+    for (const auto& [key, each] : dict->items()) {
+      items.push_back(key);
+    }
+  } else if (const std::string* text = value.text()) {
+    for (std::size_t at = 0; at < text->size();) {
+      const std::size_t size = byte_of(std::string_view(*text).substr(at), 1);
+      items.emplace_back(text->substr(at, size));
+      at += size;
+    }
+  } else if (!value.is_undefined()) {
+    throw Fault(fmt::format("'{}' object is not iterable", value.type_name()));
+  }
+  run.spend(items.size());
+  return items;
+}
+
+}  // namespace mpitron::tokenizers::jinja

@@ -1,0 +1,59 @@
+#pragma once
+#include "tokenizers/jinja_values/run.h"
+
+namespace mpitron::tokenizers::jinja {
+
+/// What Python's operators do. All of them throw Fault with Python's or Jinja's text.
+
+enum class Operation { add, subtract, multiply, divide, floor_divide, modulo, power };
+Value compute(Run& run, Operation operation, const Value& left, const Value& right);
+Value negated(const Value& value);
+
+bool equal(Run& run, const Value& left, const Value& right);
+/// `sign`: as it stands in the message for values that have no order.
+bool less(Run& run, const Value& left, const Value& right, std::string_view sign = "<");
+bool contains(Run& run, const Value& container, const Value& item);
+
+/// str() and repr().
+std::string text_of(Run& run, const Value& value);
+std::string repr_of(Run& run, const Value& value);
+
+/// `value.name`, which tries attributes first, and `value[key]`, which tries keys first. Undefined
+/// where there is neither.
+Value attribute_of(Run& run, const Value& value, const std::string& name);
+Value element_of(Run& run, const Value& value, const Value& key);
+/// `value[from:to:step]`; none or undefined: the ends.
+Value slice_of(Run& run, const Value& value, const Value& from, const Value& to, const Value& step);
+
+/// What a loop over the value visits: elements, keys, characters.
+List elements_of(Run& run, const Value& value);
+
+/// Undefined values say why they are, none of the others anything.
+void require_defined(const Value& value);
+
+struct JsonStyle {
+  std::optional<std::string> indent = std::nullopt;  // one level
+  std::string between = ", ", behind_key = ": ";
+  bool sorted = false;
+  bool ascii = false;
+};
+/// json.dumps.
+std::string json_of(Run& run, const Value& value, const JsonStyle& style);
+
+/// `format % values`.
+std::string percent_format(Run& run, const std::string& format, const Value& values);
+
+/// A method of texts, lists and dictionaries; null where the type has none of this name.
+using Method = Value (*)(Run&, const Value& self, const Arguments&);
+Method find_method(const Value& value, std::string_view name);
+
+/// A filter and a test by name; null where there is none.
+using Filter = Value (*)(Run&, const Value& value, const Arguments&);
+Filter find_filter(std::string_view name);
+using Test = bool (*)(Run&, const Value& value, const Arguments&);
+Test find_test(std::string_view name);
+
+/// Sets the functions that every template has: range, namespace, raise_exception, ...
+void define_functions(Run& run);
+
+}  // namespace mpitron::tokenizers::jinja
