@@ -47,16 +47,16 @@ std::optional<std::vector<TrainingConfig::BatchSizeStep>> read_batch_size_steps(
     const auto tokens = read_count(word.substr(0, colon));
     const auto size =
         colon == std::string::npos ? std::nullopt : read_integer(word.substr(colon + 1));
-    if (!tokens || !size || *size < 1) {
+    if (!tokens || !size || *size < 1 || (steps.empty() && *tokens > 0)) {
       return {};
     }
     steps.push_back(
         {static_cast<Index>(std::llround(*tokens)) / std::max<Index>(seq_length, 1), *size});
   }
-  const bool begins = !steps.empty() && steps.front().samples == 0;
   const auto falls = [](const auto& a, const auto& b) { return a.samples >= b.samples; };
-  return begins && std::ranges::adjacent_find(steps, falls) == steps.end() ? std::optional(steps)
-                                                                           : std::nullopt;
+  return !steps.empty() && std::ranges::adjacent_find(steps, falls) == steps.end()
+             ? std::optional(steps)
+             : std::nullopt;
 }
 
 /// Of a ramp: grows by `increment` every `samples / steps` samples, as the reference's

@@ -8,9 +8,10 @@ namespace mpitron::inference {
 
 namespace {
 
-/// Whether a layer carries something else than keys and values from position to position.
+/// Whether a layer, or one of a depth of prediction, carries something else than keys and values
+/// from position to position.
 bool keeps_states(const config::ModelConfig& config) {
-  for (Index number = 1; number <= config.all_layers(); ++number) {
+  for (Index number = 1; number <= config.layers_and_depths(); ++number) {
     const config::MixerKind mixer = config::layer_spec(config, number).mixer;
     if (config::facts(mixer).state == config::LayerState::recurrent) {
       return true;

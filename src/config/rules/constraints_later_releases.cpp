@@ -117,13 +117,13 @@ Result batch_size_steps(const Facts& f) {
   if (!text) {
     return {};
   }
-  for (const char* other : {"global_batch_size", "rampup_batch_size"}) {
+  if (t.batch_size_steps.empty()) {
+    return Violation{fmt::format("'{}'", *text), "--step-batch-size-schedule \"0:768 250B:1536\""};
+  }
+  for (const char* other : {"rampup_batch_size", "global_batch_size"}) {
     if (f.values.given(other)) {
       return Violation{fmt::format("{} is given as well", other), "one of them"};
     }
-  }
-  if (t.batch_size_steps.empty()) {
-    return Violation{fmt::format("'{}'", *text), "--step-batch-size-schedule \"0:768 250B:1536\""};
   }
   const Index unit = t.micro_batch_size * f.run.parallel.data_parallel_size;
   for (const TrainingConfig::BatchSizeStep& step : t.batch_size_steps) {

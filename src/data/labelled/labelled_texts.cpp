@@ -11,16 +11,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
+#include "utils/text/blanks.h"
 
 namespace mpitron::data {
 namespace {
-
-constexpr std::string_view kBlanks = " \t\n\v\f\r";
-
-std::string_view strip(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
 
 /// Where a file of tab-separated values has what; -1: nowhere.
 struct Form {
@@ -67,9 +61,9 @@ using Row = std::vector<std::string_view>;
 /// As the reference cuts them: white space at both ends of the line does not count.
 Row columns_of(std::string_view line) {
   Row row;
-  for (line = strip(line);;) {
+  for (line = stripped(line);;) {
     const std::size_t tab = line.find('\t');
-    row.push_back(strip(line.substr(0, tab)));
+    row.push_back(stripped(line.substr(0, tab)));
     if (tab == line.npos) {
       return row;
     }
@@ -95,7 +89,7 @@ class Table {
       const std::size_t end = std::min(text.find('\n'), text.size());
       const std::string_view own = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
-      if (!strip(own).empty()) {
+      if (!stripped(own).empty()) {
         add(columns_of(own), line, result);
       }
     }
@@ -257,7 +251,7 @@ std::vector<LabelledText> read_race(const std::string& folder) {
     std::string_view text = mapped.text();
     for (Index line = 1; !text.empty(); ++line) {
       const std::size_t end = std::min(text.find('\n'), text.size());
-      const std::string_view own = strip(text.substr(0, end));
+      const std::string_view own = stripped(text.substr(0, end));
       text.remove_prefix(std::min(end + 1, text.size()));
       if (own.empty()) {
         continue;

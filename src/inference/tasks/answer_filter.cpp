@@ -4,15 +4,10 @@
 #include <cctype>
 
 #include "utils/error.h"
+#include "utils/text/blanks.h"
 
 namespace mpitron::inference {
 namespace {
-
-std::string stripped(const std::string& text) {
-  constexpr const char* kBlanks = " \t\n\v\f\r";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
 
 /// A point that stands for line feeds, too.
 std::string with_line_feeds(const std::string& pattern) {
@@ -65,8 +60,9 @@ std::string AnswerFilter::operator()(const std::string& answer) const {
   }
   const auto count = static_cast<long>(matches.size());
   const long place = select < 0 ? count + select : select;
-  return place >= 0 && place < count ? stripped(matches[static_cast<std::size_t>(place)])
-                                     : "[invalid]";
+  return place >= 0 && place < count
+             ? std::string(stripped(matches[static_cast<std::size_t>(place)]))
+             : "[invalid]";
 }
 
 bool AnswerComparison::same(const std::string& a, const std::string& b) const {

@@ -8,18 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
+#include "utils/text/blanks.h"
 
 namespace mpitron::inference {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr const char* kBlanks = " \t\n\v\f\r";
-
-std::string stripped(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  return begin == text.npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
 
 std::string with_case(std::string text, bool upper) {
   std::ranges::transform(text, text.begin(), [upper](unsigned char c) {
@@ -86,12 +80,12 @@ class Reader {
 
  private:
   bool take(char c) {
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size()));
+    rest_ = from_first_word(rest_);
     if (rest_.empty() || rest_.front() != c) {
       return false;
     }
     rest_.remove_prefix(1);
-    rest_.remove_prefix(std::min(rest_.find_first_not_of(kBlanks), rest_.size()));
+    rest_ = from_first_word(rest_);
     return true;
   }
   void need(char c) {
@@ -234,10 +228,7 @@ class Reader {
 }  // namespace
 
 nlohmann::json field_value(std::string_view expression, const nlohmann::json& document) {
-  const std::size_t begin = std::min(expression.find_first_not_of(kBlanks), expression.size());
-  expression.remove_prefix(begin);
-  expression.remove_suffix(expression.size() - (expression.find_last_not_of(kBlanks) + 1));
-  return Reader(expression, document).whole();
+  return Reader(stripped(expression), document).whole();
 }
 
 }  // namespace mpitron::inference

@@ -8,6 +8,7 @@
 #include "data/preprocess/document_reader.h"
 #include "inference/tasks/example_choice.h"
 #include "utils/error.h"
+#include "utils/text/blanks.h"
 
 namespace mpitron::inference {
 namespace {
@@ -19,10 +20,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 }
 
 /// Texts of WikiHow, as lm-evaluation-harness prepares them.
-std::string without_marks(std::string text) {
-  constexpr const char* kBlanks = " \t\n\v\f\r";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  text = text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+std::string without_marks(std::string_view marked) {
+  std::string text(stripped(marked));
   replace_all(text, " [title]", ". ");
   for (std::size_t open = text.find('['); open != text.npos; open = text.find('[', open)) {
     const std::size_t close = text.find(']', open), line = text.find('\n', open);

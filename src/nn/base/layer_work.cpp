@@ -31,12 +31,4 @@ LayerWork residual_work(const config::ModelConfig& model) {
       .launches = 2};
 }
 
-double product_weights(const LayerWork& work) {
-  double sum = 0;
-  for (const ProductWork& product : work.products) {
-    sum += product.weights();
-  }
-  return sum;
-}
-
 }  // namespace mpitron::nn

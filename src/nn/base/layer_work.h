@@ -71,7 +71,4 @@ struct LayerWork {
 /// Of the norm in front of a branch and of the sum behind it.
 LayerWork residual_work(const config::ModelConfig& model);
 
-/// Weights of the products.
-double product_weights(const LayerWork& work);
-
 }  // namespace mpitron::nn

@@ -102,10 +102,4 @@ LayerCosts layer_costs(const ModelConfig& model, const LayerSpec& spec) {
   return costs;
 }
 
-LayerWork layer_work(const ModelConfig& model, const LayerSpec& spec) {
-  LayerWork work = row_of(spec.mixer).work(model, spec);
-  work += row_of(spec.feed_forward).work(model, spec);
-  return work;
-}
-
 }  // namespace mpitron::nn

@@ -36,7 +36,4 @@ const FeedForwardRow& row_of(config::FeedForwardKind kind);
 /// Of both halves, each with its norm (a weight and a bias), without cross attention.
 LayerCosts layer_costs(const config::ModelConfig& model, const config::LayerSpec& spec);
 
-/// Of both halves together.
-LayerWork layer_work(const config::ModelConfig& model, const config::LayerSpec& spec);
-
 }  // namespace mpitron::nn

@@ -105,8 +105,8 @@ class StageCounter {
     for (Index i = 0; i < chunk.count; ++i) {
       add_layer(chunk.first + i + 1, i);
     }
-    for (Index depth = 0; depth < chunk.mtp_count; ++depth) {
-      add_layer(job_.work->layers() + depth + 1, chunk.count + depth);
+    for (Index i = 0; i < chunk.mtp_count * job_.work->depth_layers(); ++i) {
+      add_layer(job_.work->layers() + i + 1, chunk.count + i);
     }
     const double embedding = job_.vocabulary() * job_.hidden() / job_.tensor();
     const bool both = chunk.has_embedding && chunk.has_loss;

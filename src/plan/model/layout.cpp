@@ -48,6 +48,7 @@ void apply(const Layout& layout, config::RunConfig& run) {
   p.decoder_first_pipeline_num_layers.reset();
   p.decoder_last_pipeline_num_layers.reset();
   p.pipeline_model_parallel_layout.reset();
+  p.pattern_segments.clear();
   const Index layers = run.model.all_layers(), parts = layout.pipeline * layout.chunks;
   const bool even = divides_evenly(layers, parts, false);
   const bool accounted = !even && parts > 2 && divides_evenly(layers, parts, true);

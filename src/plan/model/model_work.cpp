@@ -36,15 +36,17 @@ double LayerKind::expert_weights() const {
   return sum_of(feed_forward, true);
 }
 
-ModelWork::ModelWork(const config::ModelConfig& model) : layers_(model.all_layers()) {
+ModelWork::ModelWork(const config::ModelConfig& model)
+    : layers_(model.all_layers()), depth_layers_(model.depth_layers()) {
   const Index experts = model.moe ? model.moe->num_experts : 0;
   const Index visits = model.moe ? model.moe->topk : 0;
   const auto h = static_cast<double>(model.hidden_size);
-  for (Index number = 1; number <= layers_ + model.mtp_num_layers.value_or(0); ++number) {
+  for (Index number = 1; number <= model.layers_and_depths(); ++number) {
     LayerKind kind = kind_of(model, number);
     const auto known = std::ranges::find(kinds_, kind);
     order_.push_back(static_cast<std::size_t>(known - kinds_.begin()));
-    const double glue = number > layers_ ? 2 * h * h : 0;  // of a depth
+    const bool first = number > layers_ && (number - layers_ - 1) % depth_layers_ == 0;
+    const double glue = first ? 2 * h * h : 0;  // of a depth
     weights_ += kind.dense_weights() + glue + static_cast<double>(experts) * kind.expert_weights();
     active_weights_ +=
         kind.dense_weights() + glue + static_cast<double>(visits) * kind.expert_weights();

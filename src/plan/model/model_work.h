@@ -26,11 +26,12 @@ class ModelWork {
   explicit ModelWork(const config::ModelConfig& model);
 
   const std::vector<LayerKind>& kinds() const { return kinds_; }
-  /// Place in `kinds` of layer `number`, from 1; layers behind the last one are depths of
-  /// prediction.
+  /// Place in `kinds` of layer `number`, from 1; layers behind the last one are those of
+  /// depths of prediction.
   std::size_t kind(Index number) const { return order_[static_cast<std::size_t>(number - 1)]; }
   Index layers() const { return layers_; }
-  Index depths() const { return static_cast<Index>(order_.size()) - layers_; }
+  Index depths() const { return (static_cast<Index>(order_.size()) - layers_) / depth_layers_; }
+  Index depth_layers() const { return depth_layers_; }  // of one depth
 
   /// Weights of all layers, depths included, without embeddings (norms and biases are below a
   /// promille and left out), and those that a token meets.
@@ -40,7 +41,7 @@ class ModelWork {
   double full_scores(double sequence) const;
 
  private:
-  Index layers_;
+  Index layers_, depth_layers_;
   std::vector<LayerKind> kinds_;
   std::vector<std::size_t> order_;
   double weights_ = 0;

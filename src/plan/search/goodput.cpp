@@ -70,8 +70,4 @@ RunForecast forecast(const FailureModel& model, double interval, double training
   return result;
 }
 
-double slowest_of(Index n, double spread) {
-  return n > 1 ? 1 + spread * std::sqrt(2 * std::log(static_cast<double>(n))) : 1;
-}
-
 }  // namespace mpitron::plan

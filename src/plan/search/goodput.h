@@ -32,8 +32,4 @@ struct RunForecast {
 /// Of `training` seconds without failures, played with a fixed seed.
 RunForecast forecast(const FailureModel& model, double interval, double training);
 
-/// Slowest of `n` ranks whose times lie around the mean as a normal distribution with this share of
-/// it, over the mean: what a synchronous step takes.
-double slowest_of(Index n, double spread);
-
 }  // namespace mpitron::plan

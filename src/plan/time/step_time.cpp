@@ -58,8 +58,10 @@ void add_chunk(const Setting& setting, const KindTimes& times, const pipeline::C
   for (Index i = 0; i < chunk.count; ++i) {
     times.add(chunk.first + i + 1, i, stage);
   }
+  for (Index i = 0; i < chunk.mtp_count * job.work->depth_layers(); ++i) {
+    times.add(job.work->layers() + i + 1, chunk.count + i, stage);
+  }
   for (Index depth = 0; depth < chunk.mtp_count; ++depth) {
-    times.add(job.work->layers() + depth + 1, chunk.count + depth, stage);
     add(depth_time(setting), stage);
     stage.held.dense += 2 * job.hidden() * job.hidden() / job.tensor();
   }

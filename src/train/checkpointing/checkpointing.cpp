@@ -163,24 +163,24 @@ std::optional<RunPosition> Checkpointing::load() {
 void Checkpointing::load_base() {
   if (foreign_) {
     load_foreign_weights(model_, step_, *foreign_);
-    base_ = foreign_->fingerprint();
-    base_path_ = foreign_->path;
+    base_.fingerprint = foreign_->fingerprint();
+    base_.folder = foreign_->path;
     return;
   }
-  base_ = load_base_weights(model_, step_, config_, identity_);
-  base_path_ = config_.pretrained_checkpoint.value_or("");
+  base_.fingerprint = load_base_weights(model_, step_, config_, identity_);
+  base_.folder = config_.pretrained_checkpoint.value_or("");
   config_.pretrained_checkpoint.reset();
 }
 
 /// Low-rank updates of one model are noise on another.
 void Checkpointing::refuse_other_base(const CheckpointSource& source) const {
-  if (!low_rank_ || source.local() || base_.empty()) {
+  if (!low_rank_ || source.local() || base_.fingerprint.empty()) {
     return;
   }
   checkpoint::on_member_0(*all_, [&] {
     const auto texts = checkpoint::File(source.file).header().texts;
     const auto stored = texts.find(kBaseFingerprint);
-    if (stored != texts.end() && stored->second != base_) {
+    if (stored != texts.end() && stored->second != base_.fingerprint) {
       throw_data(
           "{}: holds updates of other weights than those of --pretrained-checkpoint; name the "
           "folder that the run began with",
@@ -246,8 +246,8 @@ checkpoint::Header Checkpointing::header(const RunPosition& position) const {
     header.integers[checkpoint::kVocabularySize] = identity_.vocabulary;
   }
   if (low_rank_) {
-    header.texts[kBaseFingerprint] = base_;
-    header.texts[checkpoint::kAdapterConfig] = stored_adapter_config(*low_rank_, base_path_);
+    header.texts[kBaseFingerprint] = base_.fingerprint;
+    header.texts[checkpoint::kAdapterConfig] = stored_adapter_config(*low_rank_, base_.folder);
   }
   set_position(header, position);
   return header;

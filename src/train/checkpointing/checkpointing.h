@@ -87,7 +87,10 @@ class Checkpointing {
   config::CheckpointConfig config_;
   config::ParallelConfig parallel_;
   std::optional<config::LoraConfig> low_rank_;
-  std::string base_, base_path_;  // what low-rank updates belong to: fingerprint, folder
+  // What low-rank updates belong to.
+  struct {
+    std::string fingerprint, folder;
+  } base_;
   std::shared_ptr<const ForeignWeights> foreign_;  // null: none
   RunIdentity identity_;
   comm::GroupHandle all_;

@@ -42,11 +42,11 @@ TEST(GptSample, DocumentsAreKeptApart) {
   SampleBuffers buffers(options);
   make_gpt_sample(std::vector<std::int64_t>{1, 2, 3, 4, 5}, options, buffers.view());
   separate_documents(std::vector<Index>{0, 1, 3}, buffers.view());
-  EXPECT_EQ(buffers.position_ids, (std::vector<std::int64_t>{0, 0, 1, 0}));
-  EXPECT_EQ(buffers.attention_mask, (std::vector<std::uint8_t>{0, 1, 1, 1,  //
-                                                               1, 0, 1, 1,  //
-                                                               1, 0, 0, 1,  //
-                                                               1, 1, 1, 0}));
+  EXPECT_EQ(buffers.positions, (std::vector<std::int64_t>{0, 0, 1, 0}));
+  EXPECT_EQ(buffers.mask, (std::vector<std::uint8_t>{0, 1, 1, 1,  //
+                                                     1, 0, 1, 1,  //
+                                                     1, 0, 0, 1,  //
+                                                     1, 1, 1, 0}));
 }
 
 TEST(GptSample, PaddingHasNoLossAndBecomesTokenZero) {

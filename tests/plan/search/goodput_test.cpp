@@ -45,10 +45,5 @@ TEST(Goodput, CheckpointsThatAreLongOnTheirWayLoseMore) {
   EXPECT_GT(forecast(model, 1000, 1e6).days, forecast({20000, 30, 300}, 1000, 1e6).days);
 }
 
-TEST(Goodput, TheSlowestOfManyIsSlowerThanTheMean) {
-  EXPECT_EQ(slowest_of(1, 0.01), 1);
-  EXPECT_NEAR(slowest_of(1024, 0.01), 1 + 0.01 * 3.7233, 1e-5);
-}
-
 }  // namespace goodput_test
 }  // namespace mpitron::plan
