@@ -4,6 +4,8 @@
 #include <numeric>
 #include <random>
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "support/host_runtime.h"
