@@ -87,19 +87,24 @@ Tensor MatrixExchange::exchanged(const Tensor& sent, const std::vector<Index>& t
   return received;
 }
 
-/// The matrix that is this rank's in the round; empty where none is.
+/// The matrix that is this rank's in the round; empty where none is. Replicas of a piece are asked
+/// for it as well: what it comes from goes on alike on all of them.
 Tensor MatrixExchange::gather(const Round& round, const Work& work) {
   std::vector<Index> to(members_.size(), 0), from = to;
   std::vector<std::pair<Index, Tensor>> given;  // to whom
   for (const MatrixPlan::Matrix& matrix : round) {
-    for (const MatrixPlan::Part& part : matrix.sources) {
-      const Index numel = piece_of(part).numel;
+    for (const MatrixPlan::Part& part : matrix.holders) {
+      const bool source = std::ranges::find(matrix.sources, part) != matrix.sources.end();
+      const Index numel = source ? piece_of(part).numel : 0;
       if (matrix.owner == rank()) {
         from[static_cast<std::size_t>(part.member)] += numel;
       }
       if (part.member == rank()) {
+        const Tensor numbers = work.give(part.piece);
         to[static_cast<std::size_t>(matrix.owner)] += numel;
-        given.emplace_back(matrix.owner, work.give(part.piece));
+        if (source) {
+          given.emplace_back(matrix.owner, numbers);
+        }
       }
     }
   }

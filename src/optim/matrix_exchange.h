@@ -18,7 +18,8 @@ class MatrixExchange {
   MatrixExchange(device::Device& device, comm::GroupHandle group, std::vector<MatrixPiece> own);
 
   struct Work {
-    /// The numbers of an own piece that come together, [n], fp32.
+    /// The numbers of an own piece that come together, [n], fp32; asked for once a run, on every
+    /// rank that holds it.
     std::function<tensor::Tensor(std::size_t piece)> give;
     /// [out, in] of a matrix of which this rank has that piece: another one of its shape.
     std::function<tensor::Tensor(std::size_t piece, const tensor::Tensor& matrix)> make;

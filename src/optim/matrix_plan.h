@@ -24,6 +24,7 @@ struct MatrixPlan {
   struct Part {
     Index member = 0;
     std::size_t piece = 0;  // of the member's
+    bool operator==(const Part&) const = default;
   };
   struct Matrix {
     Index owner = 0;

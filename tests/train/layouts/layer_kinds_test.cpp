@@ -146,7 +146,7 @@ TEST(LayerKinds, BarsOfAPatternCutThePipeline) {
 /// The update of a matrix does not depend on who holds its pieces.
 TEST(LayerKinds, MuonTrainsAsOnOneRank) {
   const LayoutOutcome alone = run_layout(muon(), 1);
-  for (const Flags& layout : {tensor("2"), pipeline("2"), kSharded, kFully,
+  for (const Flags& layout : {Flags{}, tensor("2"), pipeline("2"), kSharded, kFully,
                               kSharded + Flags{"--ddp-bucket-size", "500"}}) {
     expect_equal(run_layout(muon() + layout, 2), alone);
   }
