@@ -40,9 +40,20 @@ TEST(EngineChoice, AttentionIsCachedAndStatesAreNot) {
   config::ModelConfig bert = config_of({});
   bert.kind = config::ModelKind::bert;
   EXPECT_NE(no_cached_path(bert), "");
+  config::ModelConfig t5 = config_of({});
+  t5.kind = config::ModelKind::t5;
+  EXPECT_EQ(no_cached_path(t5), "");
   config::ModelConfig delta_net = config_of({});
   delta_net.hybrid.delta_layers = {true, false};
   EXPECT_NE(no_cached_path(delta_net), "");
+}
+
+TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {
+  config::ModelConfig latent = config_of({});
+  latent.multi_latent_attention = true;
+  EXPECT_EQ(no_cached_path(latent), "");
+  latent.lora.emplace();
+  EXPECT_NE(no_cached_path(latent), "");
 }
 
 TEST(EngineChoice, MakesTheEngineOfTheKind) {

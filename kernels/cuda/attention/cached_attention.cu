@@ -32,7 +32,8 @@ struct CacheView {
 
   template <class View>
   static CacheView of(const View& view) {
-    return {elements<T>(view), view.stride(0), view.stride(1), view.stride(2), view.size(3)};
+    return {elements<std::remove_const_t<T>>(view), view.stride(0), view.stride(1), view.stride(2),
+            view.size(3)};
   }
   __device__ Index offset(Index b, Index g, Index r) const {
     return b * block + g * group + r * row;
@@ -145,7 +146,6 @@ struct HeadChunk {
 
 template <class T, class O>
 __global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse) {
-  extern __shared__ float queries[];
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const Index item = static_cast<Index>(blockIdx.x) * kWarpsOfBlock + warp;
@@ -155,7 +155,7 @@ __global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse)
     return;
   }
   const Index group = head / a.per_group;
-  float* const query = queries + warp * a.keys.d;
+  float* const query = dynamic_shared<float>() + warp * a.keys.d;
   const T* const given =
       a.q + row * a.token_stride + group * a.group_stride + head % a.per_group * a.head_stride;
   for (Index i = lane; i < a.keys.d; i += kWarp) {

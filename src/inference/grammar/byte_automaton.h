@@ -1,5 +1,5 @@
 #pragma once
-#include <limits>
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 
@@ -27,12 +27,15 @@ class ByteAutomaton {
     return states_[static_cast<std::size_t>(state)].places.empty();
   }
   /// Whether it has made so many states that a new one should take its place.
-  bool full() const { return states_.size() > kMostStates || stacks_.size() > kMostStacks; }
+  bool full() const { return states_.size() > most_states_ || stacks_.size() > most_stacks_; }
+  /// What it has made so far is needed: it is full with twice as much at the earliest.
+  void make_room() {
+    most_states_ = std::max(most_states_, 2 * states_.size());
+    most_stacks_ = std::max(most_stacks_, 2 * stacks_.size());
+  }
   std::size_t states() const { return states_.size(); }
 
  private:
-  static constexpr std::size_t kMostStates = 20'000;
-  static constexpr std::size_t kMostStacks = 1'000'000;
   static constexpr std::size_t kMostPlaces = 20'000;
   static constexpr State kUnknown = -2;
 
@@ -60,6 +63,7 @@ class ByteAutomaton {
   std::vector<Known> states_;
   std::unordered_multimap<std::uint64_t, State> by_hash_;
   std::vector<Stack> stacks_;
+  std::size_t most_states_ = 20'000, most_stacks_ = 1'000'000;
   std::unordered_map<std::uint64_t, std::int32_t> stack_of_;
 };
 

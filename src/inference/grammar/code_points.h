@@ -23,7 +23,8 @@ class CodePoints {
   CodePoints common(const CodePoints& other) const;
   bool empty() const { return ranges_.empty(); }
   /// In order, apart from each other.
-  const std::vector<Range>& ranges() const { return ranges_; }
+  const std::vector<Range>& ranges() const& { return ranges_; }
+  std::vector<Range> ranges() && { return std::move(ranges_); }
 
   /// Their UTF-8.
   Pattern utf8() const;

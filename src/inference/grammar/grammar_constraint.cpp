@@ -51,6 +51,7 @@ class CompiledGrammar::Constraint : public TokenConstraint {
       for (const TokenId id : taken_) {
         step(id);
       }
+      walk_->automaton.make_room();  // or a long answer would be walked again for every token
     }
   }
 

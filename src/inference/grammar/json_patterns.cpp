@@ -56,6 +56,10 @@ Pattern same_length(std::string_view least, std::string_view most) {
     return {};
   }
   const auto size = static_cast<std::int64_t>(least.size()) - 1;
+  const std::string nines(least.size() - 1, '9'), zeros(least.size() - 1, '0');
+  if (least == zeros + '0' && most == nines + '9') {
+    return digits(size + 1, size + 1);
+  }
   const auto digit = [](char from, char to) {
     return Pattern::of(ByteSet(static_cast<unsigned char>(from), static_cast<unsigned char>(to)));
   };
@@ -63,7 +67,6 @@ Pattern same_length(std::string_view least, std::string_view most) {
     return Pattern::sequence(
         {digit(least[0], least[0]), same_length(least.substr(1), most.substr(1))});
   }
-  const std::string nines(least.size() - 1, '9'), zeros(least.size() - 1, '0');
   std::vector<Pattern> parts = {
       Pattern::sequence({digit(least[0], least[0]), same_length(least.substr(1), nines)}),
       Pattern::sequence({digit(most[0], most[0]), same_length(zeros, most.substr(1))})};
@@ -174,7 +177,8 @@ Pattern json_space() {
 Pattern json_characters(const CodePoints& set) {
   constexpr std::string_view kNamed = "\"\\\b\f\n\r\t", kNames = "\"\\bfnrt";
   std::vector<Pattern> parts = {set.common(plain()).utf8()};
-  for (const auto& [first, last] : set.common(plain().complement()).ranges()) {
+  const CodePoints escaped = set.common(plain().complement());
+  for (const auto& [first, last] : escaped.ranges()) {
     for (std::uint32_t point = first; point <= last; ++point) {
       const std::size_t at = kNamed.find(static_cast<char>(point));
       const std::string hex{"0123456789abcdef"[point / 16], "0123456789abcdef"[point % 16]};
@@ -207,7 +211,7 @@ Pattern json_number() {
       {json_integer(),
        Pattern::optional(Pattern::sequence({byte('.'), digits(1, Pattern::kEndless)})),
        Pattern::optional(
-           Pattern::sequence({any_of("eE"), Pattern::optional(any_of("+-")), digits(1, 3)}))});
+           Pattern::sequence({any_of("eE"), Pattern::optional(any_of("+-")), digits(1, 2)}))});
 }
 
 Pattern json_integer_range(std::optional<std::int64_t> least, std::optional<std::int64_t> most) {

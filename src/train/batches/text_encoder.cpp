@@ -22,7 +22,7 @@ EncodeText make_text_encoder(const tokenizers::Tokenizer& tokenizer) {
   return [&tokenizer, caches](std::string_view text) {
     TokenizerCaches::Handle cache = caches->take();
     tokenizers::TokenIds ids;
-    tokenizer.encode(text, *cache, ids);
+    tokenizer.encode_part(text, *cache, ids);
     caches->give_back(std::move(cache));
     return std::vector<std::int64_t>(ids.begin(), ids.end());
   };

@@ -24,7 +24,7 @@ class TokenizerCaches {
   std::vector<Handle> idle_;
 };
 
-/// Ids of a text. May be called from several threads.
+/// Ids of a part of a text. May be called from several threads.
 using EncodeText = std::function<std::vector<std::int64_t>(std::string_view)>;
 EncodeText make_text_encoder(const tokenizers::Tokenizer& tokenizer);
 

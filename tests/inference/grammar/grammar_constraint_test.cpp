@@ -118,14 +118,14 @@ TEST_F(GrammarConstraint, MasksAreWhatOneWouldFindByTrying) {
 TEST_F(GrammarConstraint, GoesOnWhereAFullAutomatonIsReplaced) {
   const auto grammar = compiled(object_grammar());
   const auto constraint = grammar->constrain({end_});
-  for (int i = 0; i < 30'000; ++i) {
+  for (int i = 0; i < 1'000; ++i) {
     for (const char c : std::string_view("{\"a\":")) {
       ASSERT_TRUE(in_mask(constraint->allowed(), c)) << i;
       constraint->take(c);
     }
   }
   constraint->take('1');
-  for (int i = 0; i < 30'000; ++i) {
+  for (int i = 0; i < 1'000; ++i) {
     ASSERT_FALSE(constraint->complete());
     ASSERT_TRUE(in_mask(constraint->allowed(), '}')) << i;
     constraint->take('}');

@@ -53,10 +53,12 @@ TEST(ChatTemplate, TakesMessagesAndSpecialTokens) {
   const std::vector<ChatMessage> talk{{"user", "hi"}, {"assistant", "yo"}};
   EXPECT_EQ(chat.render(talk, true), "<s>user: hi\nassistant: yo\nassistant:True");
   EXPECT_EQ(chat.render(talk, false), "<s>user: hi\nassistant: yo\nTrue");
-  EXPECT_EQ(
-      chat.render({.messages = {}, .tools = {}, .documents = {}, .more = {{"pad_token", "P"}}})
-          .text,
-      "<s>PTrue");
+  EXPECT_EQ(chat.render({.messages = jinja::Value::of(jinja::List()),
+                         .tools = {},
+                         .documents = {},
+                         .more = {{"pad_token", "P"}}})
+                .text,
+            "<s>PTrue");
 }
 
 }  // namespace chat_template_test

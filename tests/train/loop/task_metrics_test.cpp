@@ -1,5 +1,7 @@
 #include "train/loop/task_metrics.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace mpitron::train {
