@@ -25,7 +25,8 @@ std::size_t class_capacity(std::size_t bytes, std::size_t granularity) {
 
 class PrivatePages final : public PageSource {
  public:
-  /// `backed`: by memory as it is touched, on huge pages; else pages are small and none is promised.
+  /// `backed`: by memory as it is touched, on huge pages; else pages are small and none is
+  /// promised.
   explicit PrivatePages(bool backed) : backed_(backed) {}
   PrivatePages(const PrivatePages&) = delete;
   PrivatePages& operator=(const PrivatePages&) = delete;

@@ -36,7 +36,7 @@ FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, FIELD_LIMIT, COLUM
 FOLDER_LIMIT, PAGE_COLUMN_LIMIT, SHORT_FILE, SMALL_TREE = 30, 140, 40, 50
 GOLDEN_LIMIT = 12_000_000
 BUDGET = {"file lines": (120, 350), "function lines": (8, 35), "parameters": (None, 4)}
-MIRROR_MINIMUM, TEST_RATIO_MINIMUM, COMMENT_MINIMUM = 0.8, 0.6, 0.1
+MIRROR_MINIMUM, TEST_RATIO_MINIMUM, COMMENT_MINIMUM = 0.8, 0.5, 0.1  # recorded runs, which are data, test much of the rest
 # Heavy foreign headers (nlohmann/json_fwd.hpp only declares), and the CMake target that a layer's row must name to use them.
 FOREIGN = {
     r"CLI/": "CLI11::CLI11", r"nlohmann/(?!json_fwd)": "nlohmann_json::nlohmann_json", r"simdjson\.h": "simdjson", r"yaml-cpp/": "yaml-cpp",

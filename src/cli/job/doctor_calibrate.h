@@ -3,9 +3,9 @@
 
 namespace mpitron::cli {
 
-/// `mpitron doctor --calibrate --machine-out FILE [FLAGS]`: times kernels and operations among ranks
-/// on this machine and writes a machine file for `mpitron plan`; what a file of this name has of
-/// other numbers of ranks stays. All ranks call it.
+/// `mpitron doctor --calibrate --machine-out FILE [FLAGS]`: times kernels and operations among
+/// ranks on this machine and writes a machine file for `mpitron plan`; what a file of this name has
+/// of other numbers of ranks stays. All ranks call it.
 int calibrate_machine(const Arguments& arguments);
 
 }  // namespace mpitron::cli

@@ -6,8 +6,8 @@
 
 namespace mpitron::cli {
 
-/// A machine of `mpitron plan` by its name, or of a .yaml file, which joins the library; the same of
-/// software. Error(usage) lists what there is.
+/// A machine of `mpitron plan` by its name, or of a .yaml file, which joins the library; the same
+/// of software. Error(usage) lists what there is.
 plan::Machine find_machine(plan::Library& library, const std::string& name);
 plan::Stack find_stack(plan::Library& library, const std::string& name);
 

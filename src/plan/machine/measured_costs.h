@@ -30,8 +30,9 @@ struct TimedOperation {
 std::vector<Index> extents_of(const device::LaunchRecord& record);
 double work_of(const device::LaunchRecord& record);
 
-/// What was measured on a machine (`mpitron doctor --calibrate`): times of the kernels and operations
-/// that programs are made of. What was not measured is told from what lies nearest to it.
+/// What was measured on a machine (`mpitron doctor --calibrate`): times of the kernels and
+/// operations that programs are made of. What was not measured is told from what lies nearest to
+/// it.
 class MeasuredCosts {
  public:
   void add(TimedKernel kernel);
@@ -49,7 +50,8 @@ class MeasuredCosts {
   /// Seconds of an operation once all of its `ranks` members have started it.
   double seconds(comm::CollectiveKind kind, Index ranks, Index bytes) const;
 
-  /// The block `measured` of a machine file, and back. Error(kBadParameterFile) names path and line.
+  /// The block `measured` of a machine file, and back. Error(kBadParameterFile) names path and
+  /// line.
   std::string to_yaml() const;
   void read_line(const std::string& key, const std::string& line, const std::string& path);
 

@@ -11,10 +11,9 @@ namespace unigram_test {
 
 void add(UnigramLoss& unigram, const std::vector<std::int64_t>& labels,
          const std::vector<float>& mask) {
-  unigram.add({.samples = 1,
-               .sequence_length = static_cast<Index>(labels.size()),
-               .labels = labels,
-               .loss_mask = mask});
+  HostMicrobatch microbatch{.samples = 1, .sequence_length = static_cast<Index>(labels.size())};
+  microbatch.columns = {{models::kLabels, labels}, {models::kLossMask, mask}};
+  unigram.add(microbatch);
 }
 
 TEST(UnigramLoss, IsTheEntropyOfTheLabels) {
