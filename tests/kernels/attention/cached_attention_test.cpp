@@ -43,7 +43,7 @@ struct Heads {
 
 TEST(CachedAttention, EveryShapeAsTheReference) {
   for (const DType type : kTrainingTypes) {
-    for (const Index block_size : {2, 8, 16, 32}) {
+    for (const Index block_size : {2, 32}) {
       for (const Heads& heads : {Heads{2, 1, 16, 16}, Heads{1, 5, 24, 40}, Heads{3, 4, 64, 17}}) {
         for (const Index window : {-1, 0, 5}) {
           SCOPED_TRACE(::testing::Message() << name_of(type) << " block " << block_size << " d "
@@ -112,8 +112,11 @@ TEST(CachedAttention, ValuesMayBeColumnsOfTheKeys) {
         [&](Side side) {
           const device::TensorView to = cache(side);
           return CacheAppend{device::slice(In(parts(side)), 3, 0, 32),
-                             device::slice(In(parts(side)), 3, 32, 40), device::slice(to, 3, 0, 32),
-                             device::slice(to, 3, 32, 40), step.pieces};
+                             device::slice(In(parts(side)), 3, 32, 40),
+                             device::slice(to, 3, 0, 32),
+                             device::slice(to, 3, 32, 40),
+                             step.pieces,
+                             In(table(side))};
         },
         0);
   }
