@@ -54,7 +54,8 @@ TEST(MatrixPlan, OnlyHoldersOwn) {
   std::vector<MatrixPiece> large{{.matrix = 1, .shape = {64, 64}, .numel = 64 * 64}};
   const std::vector<std::vector<MatrixPiece>> members{
       large, {}, half(2, 0, 1, 0), half(2, 1, 1, 0)};
-  for (const MatrixPlan::Matrix& matrix : plan_matrices(members).rounds[0]) {
+  const MatrixPlan plan = plan_matrices(members);
+  for (const MatrixPlan::Matrix& matrix : plan.rounds[0]) {
     EXPECT_TRUE(matrix.owner == 0 || matrix.owner == 2) << matrix.owner;
   }
 }

@@ -174,8 +174,9 @@ class ColumnGradients {
   /// The first tap by which a later position of the same document has seen position i.
   Index first_tap_back(Index i, Index sample) const {
     const Index s = k_.x.size(0), last = taps_.width() - 1;
+    const auto sees = [&](Index later) { return later < s && starts_(later, sample) <= i; };
     Index tap = 0;
-    while (tap < last && i + last - tap < s && starts_(i + last - tap, sample) > i) {
+    while (tap < last && !sees(i + last - tap)) {
       ++tap;
     }
     return tap;

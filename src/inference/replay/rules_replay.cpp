@@ -8,6 +8,7 @@
 #include "inference/scheduling/scheduler.h"
 #include "inference/templates/chat_prompt.h"
 #include "utils/error.h"
+#include "utils/system/files.h"
 
 namespace mpitron::inference {
 namespace {
@@ -182,17 +183,19 @@ ReplayRow sizes(const json& file) {
   return row;
 }
 
-ReplayRow chat(const json& file) {
+/// Templates write dictionaries, so their entries keep the order of the file.
+ReplayRow chat(const std::filesystem::path& path) {
+  const auto file = nlohmann::ordered_json::parse(read_file(path));
   ReplayRow row{.of = "chat.json", .what = "rendered"};
-  for (const json& each : file.at("rendered")) {
+  for (const auto& each : file.at("rendered")) {
     const auto text = file.at("templates").at(each.at("template").get<std::string>());
-    const json& messages = file.at("conversations").at(each.at("conversation").get<std::size_t>());
+    const auto& messages = file.at("conversations").at(each.at("conversation").get<std::size_t>());
     try {
       const tokenizers::ChatTemplate chat(text.get<std::string>(),
                                           {{"bos_token", "<s>"}, {"eos_token", "</s>"}});
       const std::string written = chat_prompt(
           chat, {.messages = messages.dump(),
-                 .tools = each.value("tools", json()).dump(),
+                 .tools = each.value("tools", nlohmann::ordered_json()).dump(),
                  .add_generation_prompt = each.at("add_generation_prompt").get<bool>()});
       row.count(written == each.value("text", ""));
     } catch (const Error& error) {
@@ -215,7 +218,9 @@ std::vector<ReplayRow> replay_rules(const std::filesystem::path& folder) {
   add("draws.json", draws);
   add("batching_traces.json", traces);
   add("batching_sizes.json", sizes);
-  add("chat.json", chat);
+  if (const auto path = folder / "chat.json"; std::filesystem::exists(path)) {
+    rows.push_back(chat(path));
+  }
   return rows;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "comm/groups/world.h"
 #include "models/llava/llava_batch.h"
 #include "ops/elementwise/reshape.h"
 #include "ops/parallel/select_rows.h"
@@ -64,8 +65,12 @@ config::ModelConfig projector_of(config::ModelConfig config) {
   return config;
 }
 
+/// No other rank sees a part of a tile.
 comm::ParallelGroups whole_sequences(comm::ParallelGroups groups) {
   groups.sequence_parallel = false;
+  groups.context = comm::make_single_world()->all();
+  groups.context_levels.clear();
+  groups.context_exchange.clear();
   return groups;
 }
 

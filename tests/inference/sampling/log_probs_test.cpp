@@ -1,5 +1,6 @@
 #include "inference/sampling/log_probs.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>

@@ -20,7 +20,7 @@ class MixerFixture : public GradientCheck {
                                     .groups = 2,
                                     .state_dim = 3,
                                     .chunk = 3};
-    mixer.norm = {.weight = &parameter({8}), .groups = 2};
+    mixer.norm = {.weight = &parameter({8}), .groups = 2, .eps = 1e-2f};
     return mixer;
   }
   /// Two key heads of three columns, each serving two value heads of two columns.

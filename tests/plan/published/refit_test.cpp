@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "plan/planned_run.h"
-#include "plan/published/least_squares.h"
 #include "plan/published/prediction.h"
 
 namespace mpitron::plan {
@@ -50,15 +49,6 @@ TEST(Refit, FindsWhatTheRowsWereMadeWith) {
   EXPECT_GT(products->learned, 0.5);
   EXPECT_FALSE(products->correlated_with.empty());
   EXPECT_FALSE(result.undetermined.empty());  // nobody has run on other machines
-}
-
-TEST(LeastSquares, SymmetricEquationsAreSolved) {
-  std::vector<double> x = {8, 7};
-  ASSERT_TRUE(solve_symmetric({4, 1, 1, 3}, x));
-  EXPECT_NEAR(x[0], 17.0 / 11, 1e-12);
-  EXPECT_NEAR(x[1], 20.0 / 11, 1e-12);
-  std::vector<double> none = {1, 1};
-  EXPECT_FALSE(solve_symmetric({1, 2, 2, 1}, none));
 }
 
 }  // namespace refit_test
