@@ -5,8 +5,6 @@
 #include <numeric>
 #include <random>
 
-#include <algorithm>
-
 #include <gtest/gtest.h>
 
 #include "support/host_runtime.h"
