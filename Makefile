@@ -71,7 +71,7 @@ debug asan tsan: deps ## build with this preset in build-NAME/ and run the tests
 
 configure-cuda: deps
 	$(call say,'configure: CUDA build in build-cuda/')
-	@cmake --preset cuda -DMPITRON_CUDA_OPTIMIZE=$(CUDA_OPTIMIZE)
+	@cmake --preset cuda -DMPITRON_OPTIMIZE=$(OPTIMIZE) -DMPITRON_CUDA_OPTIMIZE=$(CUDA_OPTIMIZE)
 
 cuda: configure-cuda ## compile build-cuda/bin/mpitron-cuda (needs nvcc, no GPU), and the tests of its kernels
 	$(call say,'cuda: compile mpitron-cuda and the tests of CUDA code in build-cuda/')
