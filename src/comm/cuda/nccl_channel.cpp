@@ -11,9 +11,9 @@
 
 namespace mpitron::comm {
 
-namespace {
+using device::check;  // beside that of NCCL's results
 
-using device::check;
+namespace {
 
 /// Asking an event costs about a microsecond, and an operation may be asked for between any two
 /// kernels.
