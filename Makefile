@@ -8,6 +8,7 @@ TOPIC  ?= elementwise
 TESTS  ?= .
 BENCH  ?=
 BASE   ?= main
+OPTIMIZE ?= ON
 CUDA_OPTIMIZE ?= ON
 GPU_JOBS ?= 4
 # A compiler cache, where there is one, serves build/ and build-cuda/, and every clone, alike.
@@ -22,7 +23,7 @@ say     = @printf '\n== %s\n' $(1)
 help: ## list these targets
 	@printf 'make TARGET, one of:\n'
 	@sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r t d; do printf '  %-15s %s\n' "$$t" "$$d"; done
-	@printf 'variables: JOBS=%s TESTS=REGEX (of test names) BENCH=REGEX PREFIX=%s BASE=%s (tidy) NAME=x (new-op) CUDA_OPTIMIZE=OFF (cuda)\n' '$(JOBS)' '$(PREFIX)' '$(BASE)'
+	@printf 'variables: JOBS=%s TESTS=REGEX (of test names) BENCH=REGEX PREFIX=%s BASE=%s (tidy) NAME=x (new-op) OPTIMIZE=OFF CUDA_OPTIMIZE=OFF (cuda)\n' '$(JOBS)' '$(PREFIX)' '$(BASE)'
 
 deps: ## install missing Debian packages (apt, by name) and Kokkos with OpenMP (private prefix in ~/.cache)
 	$(call say,'deps: install what is missing')
@@ -30,7 +31,7 @@ deps: ## install missing Debian packages (apt, by name) and Kokkos with OpenMP (
 
 configure: deps
 	$(call say,'configure: release build in build/')
-	@cmake --preset release
+	@cmake --preset release -DMPITRON_OPTIMIZE=$(OPTIMIZE)
 
 build: configure ## build build/bin/mpitron, tests and benchmarks (Release, this machine's instruction set)
 	$(call say,'build: compile with $(JOBS) jobs')
@@ -70,7 +71,7 @@ debug asan tsan: deps ## build with this preset in build-NAME/ and run the tests
 
 configure-cuda: deps
 	$(call say,'configure: CUDA build in build-cuda/')
-	@cmake --preset cuda -DMPITRON_CUDA_OPTIMIZE=$(CUDA_OPTIMIZE)
+	@cmake --preset cuda -DMPITRON_OPTIMIZE=$(OPTIMIZE) -DMPITRON_CUDA_OPTIMIZE=$(CUDA_OPTIMIZE)
 
 cuda: configure-cuda ## compile build-cuda/bin/mpitron-cuda (needs nvcc, no GPU), and the tests of its kernels
 	$(call say,'cuda: compile mpitron-cuda and the tests of CUDA code in build-cuda/')

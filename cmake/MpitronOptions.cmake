@@ -1,5 +1,6 @@
 # Build options, language level and warnings, once for all layers.
 option(MPITRON_BENCHMARKS "build the benchmarks" ON)
+option(MPITRON_OPTIMIZE "optimise what is no kernel; OFF compiles it in half the time: kernels, and with them all bits, stay as they are" ON)
 set(MPITRON_ARCH native CACHE STRING "value of -march for the host kernels (native, x86-64-v3, ...)")
 set(MPITRON_SANITIZE "" CACHE STRING "sanitizers to build with: address,undefined or thread")
 
@@ -13,6 +14,9 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+if(NOT MPITRON_OPTIMIZE)
+  set(CMAKE_CXX_FLAGS_RELEASE "-O0 -DNDEBUG --param=ggc-min-heapsize=1000000")  # the compiler collects no garbage of its own
+endif()
 
 find_program(MPITRON_CCACHE ccache)
 if(MPITRON_CCACHE)

@@ -28,7 +28,9 @@ class MetricsLog {
   /// The newest value, whatever its step.
   double last(const std::string& name) const;
   /// "lm loss", or "loss" of a model that has no language.
-  std::string loss_name() const { return column("lm loss").empty() ? "loss" : "lm loss"; }
+  std::string loss_name() const {
+    return column("lm loss").empty() && !column("loss").empty() ? "loss" : "lm loss";
+  }
   const std::map<std::string, std::vector<double>, std::less<>>& columns() const {
     return columns_;
   }

@@ -46,6 +46,7 @@ TEST(ModelReader, BelievesNoNumberThatTheTensorsLack) {
   for (const char* number : {"num_hidden_layers", "num_local_experts", "num_attention_heads"}) {
     auto config = nlohmann::ordered_json::parse(original);
     config[number] = 1'000'000'000;
+    config["head_dim"] = 6;  // heads of a width that does not become 0
     test::write_text(folder.path() / "config.json", config.dump());
     try {
       ModelReader(folder.path(), {.format = Format::hugging_face});

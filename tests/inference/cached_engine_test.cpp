@@ -154,7 +154,8 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
        "8", "--qk-pos-emb-head-dim", "4", "--v-head-dim", "12", "--qk-layernorm"},
       {"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
        "--qk-pos-emb-head-dim", "8", "--v-head-dim", "8"},
-      {"--num-experts", "4", "--moe-router-topk", "2", "--moe-token-dispatcher-type", "alltoall"},
+      {"--num-experts", "4", "--moe-router-topk", "2", "--moe-token-dispatcher-type", "alltoall",
+       "--disable-bias-linear"},
       {"--mtp-num-layers", "2"}};
   for (std::vector<std::string> kind : kinds) {
     SCOPED_TRACE(kind.empty() ? "plain" : kind[0] + " " + std::to_string(kind.size()));

@@ -151,11 +151,12 @@ TEST(RankEngine, LayoutsOfLatentAttentionAnswerAsOneRank) {
 }
 
 TEST(RankEngine, LayoutsOfExpertsAnswerAsOneRank) {
-  expect_layouts_agree(config_of({"--num-experts", "4", "--moe-router-topk", "2",
-                                  "--moe-token-dispatcher-type", "alltoall"}),
-                       {{"EP2", 2, {.expert = 2}},
-                        {"TP2", 2, {.tensor = 2}},
-                        {"EP2 x PP2", 4, {.pipeline = 2, .expert = 2}}});
+  expect_layouts_agree(
+      config_of({"--num-experts", "4", "--disable-bias-linear", "--moe-router-topk", "2",
+                 "--moe-token-dispatcher-type", "alltoall"}),
+      {{"EP2", 2, {.expert = 2}},
+       {"TP2", 2, {.tensor = 2}},
+       {"EP2 x PP2", 4, {.pipeline = 2, .expert = 2}}});
 }
 
 }  // namespace rank_engine_test

@@ -45,13 +45,15 @@ bool has_native_product(DType type) {
                                      : dnnl::cpu_isa::avx512_core);
 }
 
-/// Makes oneDNN plan and run on the calling thread alone, while it lives.
-class OneThread {
+/// Makes oneDNN plan and run on at most so many threads, while it lives.
+class MostThreads {
  public:
-  OneThread() { omp_set_num_threads(1); }
-  ~OneThread() { omp_set_num_threads(before_); }
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
+  explicit MostThreads(Index most) {
+    omp_set_num_threads(static_cast<int>(std::min<Index>(before_, most)));
+  }
+  ~MostThreads() { omp_set_num_threads(before_); }
+  MostThreads(const MostThreads&) = delete;
+  MostThreads& operator=(const MostThreads&) = delete;
 
  private:
   int before_ = omp_get_max_threads();
@@ -110,7 +112,16 @@ Memory::desc dense_b(const GemmProblem& p) {
   return {{p.k, p.n}, type_of(p.type), Memory::dims{p.n, 1}};
 }
 
+/// How many threads a product is planned for. Where matrix units multiply, oneDNN splits k over the
+/// threads that find no block of c of their own, and the bits would depend on their number.
+Index planned_threads(const GemmProblem& p) {
+  constexpr Index kTile = 64;
+  const bool tiles = p.type == DType::bf16 && has_isa(dnnl::cpu_isa::avx512_core_amx);
+  return tiles ? blocks_of(p.m, kTile) * blocks_of(p.n, kTile) : omp_get_max_threads();
+}
+
 dnnl::matmul::primitive_desc describe(const GemmProblem& p) {
+  const MostThreads planned(planned_threads(p));
   const Memory::desc a({p.m, p.k}, type_of(p.type), Memory::dims{p.a_stride, 1});
   const Memory::desc c({p.m, p.n}, type_of(p.c_type), Memory::dims{p.c_stride, 1});
   // Blocks lie anywhere in b, so that it keeps plain rows where products are cut into blocks.
@@ -238,7 +249,7 @@ void Gemm::run_blocks(const void* a, const void* b, const void* bias, void* c) c
     block.n = std::min(kBlockColumns, whole.n - column);
     const Index b_skipped = whole.b_transposed ? column * whole.b_stride : column;
     const auto* bias_start = static_cast<const char*>(bias);
-    const OneThread alone;
+    const MostThreads alone(1);
     Gemm::of(block).execute(
         behind(static_cast<const char*>(a), row * whole.a_stride, whole.type),
         behind(static_cast<const char*>(b), b_skipped, whole.type),
@@ -274,7 +285,7 @@ void Gemm::execute(const void* a, const void* b, const void* bias, void* c) {
 }
 
 void multiply_alone(const PlainProduct& p) {
-  const OneThread alone;
+  const MostThreads alone(1);
   const auto letter = [](bool transposed) { return transposed ? 'T' : 'N'; };
   const float beta = p.accumulate ? 1.F : 0.F;
   const dnnl_status_t status =

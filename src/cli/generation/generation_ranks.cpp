@@ -41,6 +41,14 @@ void GenerationRanks::check(const config::ModelConfig& config, const std::string
   if (config.family().encoder_decoder && (layout_.pipeline > 1 || layout_.context > 1)) {
     throw_usage("{}: an encoder with a decoder is cut by --tensor-model-parallel-size alone", path);
   }
+  for (const auto& [what, count] :
+       {std::pair("rows of its table of words", config.padded_vocab_size),
+        std::pair("heads", config.num_attention_heads)}) {
+    if (count % layout_.tensor != 0) {
+      throw_usage("{}: --tensor-model-parallel-size {} does not divide its {} {}", path,
+                  layout_.tensor, count, what);
+    }
+  }
 }
 
 models::Model::Share GenerationRanks::share(const config::ModelConfig& config,

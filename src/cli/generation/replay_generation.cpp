@@ -26,10 +26,9 @@ class RecordedModel {
                 const GenerationRanks& ranks)
       : ranks_(ranks),
         device_(device::make_device("host", ranks.world().make_allocator())),
-        config_(config_of(folder)),
+        config_(config_of(folder, ranks)),
         model_(config_, *device_, ranks.share(config_, false)),
         shape_{.block_size = 16, .blocks = 64, .slots = 8, .vocabulary = tokenizer.vocab_size()} {
-    ranks.check(config_, folder.string());
     model_.initialize();
     const io::SafetensorsFile weights((folder / "weights.safetensors").string());
     for (autograd::Parameter& parameter : model_.parameters()) {
@@ -48,7 +47,7 @@ class RecordedModel {
   void follow() const { ranks_.follow(*device_, model_, shape_); }
 
  private:
-  static config::ModelConfig config_of(const fs::path& folder) {
+  static config::ModelConfig config_of(const fs::path& folder, const GenerationRanks& ranks) {
     const inference::RecordedFlags recorded(folder / "config.json");
     std::vector<std::string> flags = recorded.flags;
     for (const char* more :
@@ -57,6 +56,7 @@ class RecordedModel {
     }
     config::ModelConfig config = config::parse_run_config(flags).model;
     config.padded_vocab_size = recorded.padded_vocabulary;
+    ranks.check(config, folder.string());
     return config;
   }
 

@@ -61,6 +61,9 @@ inline constexpr std::array kOwn = {
     integer(
         "skip-bad-images", "0", works,
         "replace images that cannot be decoded by the next in the list; an error after so many"),
+    integer("dino-out-dim", "65536", works, "outputs of the DINO head"),
+    real("drop-path-rate", none, works,
+         "share of samples that the last layer's branches leave out (dino: 0.1)"),
     text("sample-prompt", none, works, "at the end, print a text that continues this prompt"),
     integer("sample-tokens", "128", works, "length of that text"),
     real("sample-temperature", "0.8", works, "its temperature; 0 takes the likeliest token"),
@@ -91,8 +94,7 @@ inline constexpr std::array kFinetuning = {
     real("lora-alpha", none, works, "their factor is alpha / rank; by default the rank, factor 1"),
     real("lora-dropout", "0", works, "probability of dropout in front of an update"),
     text("lora-target-modules", "all-linear", works,
-         "the layers that are updated, as Hugging Face names them (q_proj,v_proj), a regular "
-         "expression of whole names, or all-linear"),
+         "what is updated: Hugging Face's names, an expression of whole names, or all-linear"),
     flag("lora-rslora", works, "the factor is alpha / sqrt(rank)"),
     text("lora-rank-pattern", none, works,
          "other ranks of some layers: layers.1.self_attn.q_proj=3"),

@@ -34,9 +34,6 @@ inline constexpr std::array kVision = {
     real("dino-warmup-teacher-temp", "0.04", works, "teacher temperature at the start"),
     real("dino-teacher-temp", "0.07", works, "teacher temperature after the warm-up"),
     integer("dino-warmup-teacher-temp-epochs", "30", works, "epochs of that warm-up"),
-    integer("dino-out-dim", "65536", works, "outputs of the DINO head"),
-    real("drop-path-rate", none, works,
-         "share of samples that the last layer's branches leave out (dino: 0.1)"),
     flag("qk-layernorm", works, "norm on every query and key head, before positions are applied"),
     flag("qk-l2-norm", works, "the same without parameters: divide by the root mean square"),
 };

@@ -201,7 +201,6 @@ Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
   Index own = 0;
   const Index wanted = sequence.lookup_pace.allowed(most);
   if (lookup_.propose(sequence, wanted) > 0) {
-    sequence.drafts = 0;  // until there is room for them
     const Index room = room_for_drafts(sequence, wanted);
     sequence.tokens.resize(sequence.tokens.size() - static_cast<std::size_t>(wanted - room));
     sequence.drafts = room;

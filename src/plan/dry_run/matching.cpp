@@ -1,6 +1,7 @@
 #include "plan/dry_run/matching.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include <fmt/format.h>
@@ -180,19 +181,22 @@ class Matcher {
       if (first[i].kind != CollectiveKind::all_to_all) {
         continue;
       }
-      Index sent = 0, received = 0;
+      Index sent = 0, received = 0, most = -1, farthest = members[0];
       for (const Index rank : members) {
         const GroupEvent& event = sequence(rank, group).collectives[i];
         sent += event.sent;
         received += event.received;
+        const Index apart = std::abs(event.sent - event.received);
+        farthest = apart > most ? rank : farthest;
+        most = std::max(most, apart);
       }
       if (sent != received) {
         return Mismatch{
             fmt::format("operation {} of group {} (ranks {}): {} elements are sent and {} received "
-                        "(rank {}: {})",
-                        i + 1, name(group), list(members), sent, received, members[0],
-                        describe(first[i])),
-            members[0], members[0]};
+                        "(most unequal on rank {}: {})",
+                        i + 1, name(group), list(members), sent, received, farthest,
+                        describe(sequence(farthest, group).collectives[i])),
+            farthest, farthest};
       }
     }
     return std::nullopt;

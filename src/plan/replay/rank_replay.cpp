@@ -2,7 +2,6 @@
 
 #include "config/global_batch_size.h"
 #include "train/batches/made_up_corpus.h"
-#include "train/batches/microbatch_stream.h"
 #include "utils/error.h"
 
 namespace mpitron::plan {
@@ -52,14 +51,15 @@ void count_state(device::Device& device, train::TrainedModel& model, ReplayedMem
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
 }
 
-/// Samples of a corpus and, where loaders make them, masks that hide nothing.
+/// Samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a tensor
+/// group has them: in a world without peers nobody else tells it of their columns.
 class MadeUpBatches {
  public:
   MadeUpBatches(const config::RunConfig& run, const train::TrainedModel& model)
       : corpus_(run.model),
         samples_(run.training.micro_batch_size),
         length_(run.model.seq_length),
-        reads_(train::share_of(model).reads) {
+        reads_(model.reads_data()) {
     if (reads_ && run.data.has_attention_masks() && !run.model.family().padded()) {
       mask_.assign(static_cast<std::size_t>(samples_ * length_ * length_), 0);
     }

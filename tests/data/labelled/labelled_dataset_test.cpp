@@ -42,7 +42,8 @@ TEST(LabelledDataset, SamplesAreTheRecordedOnes) {
   const auto tokenizer = tokenizers::make_tokenizer(
       {.type = "BertWordPieceLowerCase",
        .vocab_file = test::golden_folder() + "/" + folder + "/vocab.txt"});
-  for (const auto& [name, expected] : test::golden_json(folder + "/samples.json").items()) {
+  const nlohmann::json recorded = test::golden_json(folder + "/samples.json");
+  for (const auto& [name, expected] : recorded.items()) {
     SCOPED_TRACE(name);
     const std::string task = name.substr(0, 4) == "QQP_" ? "QQP" : name.substr(0, 4);
     LabelledDataset::Options options = options_of(*tokenizer);

@@ -76,15 +76,14 @@ TEST_F(LabelledTextsTest, SaysWhereAnArticleIsWrong) {
                 .find("a.txt:2: question 1 has 1 options"),
             std::string::npos);
   EXPECT_NE(problem(R"({"article": "x"})").find("a.txt:2: "), std::string::npos);
-  EXPECT_EQ(problem(R"({"article": "x", "questions": ["q _ _?"], "answers": ["D"],
-      "options": [["a", "b", "c", "_"]]})")
-                .find("a.txt"),
-            std::string::npos);
+  EXPECT_EQ(problem(R"({"article": "x", "questions": ["q _ _?"], "answers": ["D"], )"
+                    R"("options": [["a", "b", "c", "_"]]})"),
+            "");
 }
 
 TEST(CleanText, JoinsBlanksAndFullStops) {
   EXPECT_EQ(clean_text("a .  b\n\nc . "), "a. b c. ");
-  EXPECT_EQ(clean_text(" . . . . x"), ". . . . x");
+  EXPECT_EQ(clean_text(" . . . . x"), ". ... x");
 }
 
 TEST(DataName, IsWhatStandsBehindTheTask) {

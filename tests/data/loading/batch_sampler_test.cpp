@@ -103,7 +103,8 @@ TEST(EpochOrder, IsTheRecordedOne) {
   if (!std::filesystem::exists(test::golden_folder() + "/" + file)) {
     GTEST_SKIP() << file << " is not in MPITRON_GOLDEN_DIR";
   }
-  for (const auto& expected : test::golden_json(file)["cases"]) {
+  const nlohmann::json recorded = test::golden_json(file);
+  for (const auto& expected : recorded["cases"]) {
     const Index replicas = expected["replicas"];
     const auto order = epoch_order(expected["samples"], replicas, expected["seed_plus_epoch"],
                                    expected["drop_last"]);

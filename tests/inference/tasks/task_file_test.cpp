@@ -69,7 +69,10 @@ TEST_F(TaskFileTest, SaysWhatIsWrong) {
   expect_told(std::string(kPair) + "output_type: loglikelihood\n", "generate_until");
   expect_told(std::string(kPair) + "fewshot_config: {sampler: last}\n", "first_n");
   expect_told("task: x\ndoc_to_text: !function f.g\ndoc_to_target: z\n", "Python functions");
-  expect_told(std::string(kPair) + "metric_list: [{metric: f1}]\n", "f1");
+  expect_told(
+      "task: x\ndoc_to_text: y\ndoc_to_choice: [a, b]\ndoc_to_target: z\n"
+      "metric_list: [{metric: f1}]\n",
+      "f1");
   expect_told("task: [", "task.yaml");
 }
 

@@ -56,7 +56,7 @@ TEST_F(TaskQuestionsTest, TextsOfWikiHowAreCleaned) {
   const auto hellaswag = questions(
       "hellaswag", R"({"activity_label": "Cooking", "ctx_a": "A man [title] cooks.", "ctx_b": )"
                    R"("he STIRS", "endings": ["[substeps] it", "not  it"], "label": "0"})");
-  EXPECT_EQ(hellaswag[0].contexts, Texts{"Cooking: A man.  cooks. He stirs"});
+  EXPECT_EQ(hellaswag[0].contexts, Texts{"Cooking: A man. cooks. He stirs"});
   EXPECT_EQ(hellaswag[0].choices, (Texts{" it", "not it"}));
 }
 

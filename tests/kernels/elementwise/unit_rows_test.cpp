@@ -7,7 +7,7 @@ namespace unit_rows_test {
 
 TEST(UnitRows, MatchesReference) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
-    for (const Shape& shape : {Shape{1, 1}, Shape{3, 17}, Shape{7, 192}}) {
+    for (const Shape& shape : {Shape{1, 2}, Shape{3, 17}, Shape{7, 192}}) {
       for (const bool accumulate : {false, true}) {
         Workbench bench({1, 0});
         const Shape rows{shape[0]};

@@ -24,6 +24,7 @@ device::AllocatorStatistics train(const config::RunConfig& run, comm::World& wor
   for (Index i = 1; i <= steps; ++i) {
     step.run(i, microbatches, run.training.global_batch_size, next);
   }
+  step.replicas().make_whole();  // peers read what this rank holds
   return device->allocator().statistics();
 }
 

@@ -52,8 +52,9 @@ std::vector<Flags> models() {
   const Flags rotary{"--position-embedding-type", "rope"};
   const Flags letters{"--model", "mamba", "--mamba-head-dim", "4", "--mamba-state-dim", "3"};
   const Flags two_groups{"--mamba-num-groups", "2"};
+  // Norms of heads of two or three numbers magnify roundings.
   const Flags delta{"--linear-num-key-heads",   "4", "--linear-num-value-heads", "8",
-                    "--linear-key-head-dim",    "3", "--linear-value-head-dim",  "2",
+                    "--linear-key-head-dim",    "6", "--linear-value-head-dim",  "4",
                     "--linear-conv-kernel-dim", "2", "--mamba-num-groups",       "4"};
   const Flags all_again{"--recompute-granularity", "full", "--recompute-method", "uniform",
                         "--recompute-num-layers",  "1"};

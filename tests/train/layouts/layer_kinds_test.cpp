@@ -59,6 +59,8 @@ Flags delta_nets() {
                          "--swiglu",
                          "--ffn-hidden-size",
                          "12",
+                         "--normalization",
+                         "RMSNorm",
                          "--disable-bias-linear"};
 }
 
