@@ -51,8 +51,8 @@ void count_state(device::Device& device, train::TrainedModel& model, ReplayedMem
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
 }
 
-/// Samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a tensor
-/// group has them: in a world without peers nobody else tells it of their columns.
+/// Samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a
+/// tensor group has them: in a world without peers nobody else tells it of their columns.
 class MadeUpBatches {
  public:
   MadeUpBatches(const config::RunConfig& run, const train::TrainedModel& model)
