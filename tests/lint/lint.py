@@ -20,6 +20,7 @@ Exceptions with reasons: tests/lint/exceptions.txt.
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import os
 import re
 import shutil
@@ -368,21 +369,37 @@ class Lint:
             self.report("golden", "tests/golden", 0, f"{size} bytes, at most {GOLDEN_LIMIT}: choose fewer cases, MPITRON_GOLDEN_DIR has all")
 
     # --- formatting -------------------------------------------------------------------------------------------------------------
+    @staticmethod
+    def read_if_there(path):
+        if not os.path.exists(path):
+            return ""
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+
     def check_format(self):
         program = shutil.which("clang-format-14")
         if program is None:
             sys.exit("lint: clang-format-14 is missing: run make deps")
-        paths = [s.path for s in self.sources]
+        # Sources that were found formatted once are known by their hashes.
+        memory = os.path.join(self.root, ".cache", "formatted")
+        known = set(self.read_if_there(memory).split())
+        seed = self.read_if_there(os.path.join(self.root, ".clang-format"))
+        hashes = {s.path: hashlib.blake2b((seed + s.text).encode(), digest_size=16).hexdigest() for s in self.sources}
+        paths = [path for path, digest in hashes.items() if digest not in known]
         chunks = [paths[i:i + 12] for i in range(0, len(paths), 12)]
 
         def run(chunk):
             return subprocess.run([program, "--dry-run", "-Werror", *chunk], cwd=self.root, capture_output=True, text=True).stderr
 
+        bad = set()
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for text in pool.map(run, chunks):
-                files = dict.fromkeys(re.findall(r"^(\S+?):\d+:\d+: error:", text, re.M))
-                for path in files:
-                    self.report("format", path, 1, "not formatted: make format")
+                bad |= set(re.findall(r"^(\S+?):\d+:\d+: error:", text, re.M))
+        for path in sorted(bad):
+            self.report("format", path, 1, "not formatted: make format")
+        os.makedirs(os.path.dirname(memory), exist_ok=True)
+        with open(memory, "w") as file:
+            file.write("\n".join(digest for path, digest in hashes.items() if path not in bad))
 
 
 def main():
