@@ -52,7 +52,7 @@ TEST(Convert, TakesTheFormOfMegatronsTool) {
                                   "--save-dir", "relaid", "--target-tensor-parallel-size", "2"});
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_TRUE(contains(again.out, "--load of the source resumes in every layout")) << again.out;
-  EXPECT_TRUE(std::filesystem::exists(folder / "relaid/release/checkpoint.h5")) << again.out;
+  EXPECT_TRUE(std::filesystem::exists(folder / "relaid/iter_0000007/checkpoint.h5")) << again.out;
   const Finished bad =
       run_program(folder.path(), {"convert", "--load-dir", megatron("dist"), "--save-dir", "other",
                                   "--target-pipeline-parallel-size", "3"});

@@ -33,7 +33,7 @@ TEST(Evaluate, SaysWhatIsMissing) {
   const TemporaryFolder folder;
   const Finished task = evaluate(folder, {"--task", "SQUAD", "--valid-data", "wiki.txt"});
   EXPECT_EQ(task.code, 2);
-  EXPECT_TRUE(contains(task.err, "allowed: WIKITEXT103, LAMBADA, or a file")) << task.err;
+  EXPECT_TRUE(contains(task.err, "allowed: WIKITEXT103, PTB, LAMBADA, or a file")) << task.err;
   EXPECT_TRUE(contains(evaluate(folder, {"--task", "LAMBADA"}).err, "--valid-data is missing"));
   EXPECT_TRUE(
       contains(evaluate(folder, {"--task", "LAMBADA", "--valid-data", "a"}).err, "--load is"));

@@ -96,6 +96,7 @@ TEST_F(Finetune, BeginsFromAPretrainedEncoderOrDecoder) {
   for (const char* length : {"--seq-length", "--max-position-embeddings"}) {
     *(std::ranges::find(pretrain, length) + 1) = "16";
   }
+  *(std::ranges::find(pretrain, "--eval-iters") + 1) = "0";
   ASSERT_EQ(run_program(folder_.path(), pretrain).code, 0);
   const std::string out = out_of({"--pretrained-checkpoint", "base"});
   EXPECT_TRUE(contains(out, "begin anew: classification_head.")) << out;

@@ -21,10 +21,14 @@ class PretrainVision : public ::testing::Test {
   }
   std::string train(const std::string& task, const Words& more,
                     const Words& data = {"train", "valid"}) const {
-    const Finished finished = run_program(
+    return finished(task, more, data).out;
+  }
+  Finished finished(const std::string& task, const Words& more,
+                    const Words& data = {"train", "valid"}) const {
+    const Finished run = run_program(
         folder_.path(), Words{"pretrain-vision-" + task, "--data-path"} + data + kModel + more);
-    EXPECT_EQ(finished.code, 0) << finished.err;
-    return finished.out;
+    EXPECT_EQ(run.code, 0) << run.err;
+    return run;
   }
 
   inline static const Words kModel = {"--num-layers",
@@ -75,9 +79,9 @@ TEST_F(PretrainVision, DinoAsksNeighboursAndGoesOnBitForBit) {
 TEST_F(PretrainVision, PositionsOfSmallerImagesAreResized) {
   const Words heads = {"--num-classes", "2"};
   train("classify", heads + Words{"--save", "run"});
-  const std::string out = train(
+  const Finished larger = finished(
       "classify", heads + Words{"--load", "run", "--finetune", "--img-h", "32", "--img-w", "32"});
-  EXPECT_TRUE(contains(out, "10 rows of positions are resized to 17")) << out;
+  EXPECT_TRUE(contains(larger.err, "10 rows of positions are resized to 17")) << larger.err;
 }
 
 TEST_F(PretrainVision, ArchivesTrainAsTheirFolders) {
