@@ -6,6 +6,12 @@ DType params_dtype(const OptionValues& v) {
   return v.flag("fp16") ? DType::f16 : v.flag("bf16") ? DType::bf16 : DType::f32;
 }
 
+/// Where no epoch is learned, the checkpoint's schedules need not be the options'.
+OptimizerConfig without_schedules(OptimizerConfig optimizer) {
+  optimizer.override_opt_param_scheduler = !optimizer.use_checkpoint_opt_param_scheduler;
+  return optimizer;
+}
+
 /// The optimizer comes behind training, whose batch turns iterations into samples.
 RunConfig resolve(const OptionValues& values) {
   RunConfig run;
@@ -16,6 +22,9 @@ RunConfig resolve(const OptionValues& values) {
   run.data = resolve_data(values);
   resolve_text_task(run, values);
   run.optimizer = resolve_optimizer(values, run.training);
+  if (run.data.text_task && run.data.text_task->epochs == 0) {
+    run.optimizer = without_schedules(run.optimizer);
+  }
   run.logging = resolve_logging(values);
   run.checkpoint = resolve_checkpoint(values);
   return run;

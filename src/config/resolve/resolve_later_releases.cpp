@@ -101,10 +101,6 @@ void resolve_text_task(RunConfig& run, const OptionValues& v) {
                                       .predictions = v.maybe_text("predictions_path")};
   run.training.micro_batch_size *= task->head.choices;
   run.training.global_batch_size *= task->head.choices;
-  // Nothing is learned in no epoch: then the checkpoint's schedules need not be the options'.
-  OptimizerConfig& o = run.optimizer;
-  o.override_opt_param_scheduler |=
-      run.data.text_task->epochs == 0 && !o.use_checkpoint_opt_param_scheduler;
 }
 
 /// --load-adapter makes the struct as well: rank and targets are then the adapter's own.
