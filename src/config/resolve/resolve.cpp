@@ -1,15 +1,18 @@
 #include "config/resolve/resolve.h"
 
 namespace mpitron::config {
-
-DType params_dtype(const OptionValues& v) {
-  return v.flag("fp16") ? DType::f16 : v.flag("bf16") ? DType::bf16 : DType::f32;
-}
+namespace {
 
 /// Where no epoch is learned, the checkpoint's schedules need not be the options'.
 OptimizerConfig without_schedules(OptimizerConfig optimizer) {
   optimizer.override_opt_param_scheduler = !optimizer.use_checkpoint_opt_param_scheduler;
   return optimizer;
+}
+
+}  // namespace
+
+DType params_dtype(const OptionValues& v) {
+  return v.flag("fp16") ? DType::f16 : v.flag("bf16") ? DType::bf16 : DType::f32;
 }
 
 /// The optimizer comes behind training, whose batch turns iterations into samples.
