@@ -114,7 +114,7 @@ def kinds(given, base):
         Kind("BPE vocabulary", ["bpe/vocab.json", "bpe/merges.txt"], [*text, *gpt2]),
         Kind("tiktoken", ["ranks.tiktoken"],
              [*text, "--tokenizer-type", "TikTokenizer", "--tokenizer-model", "ranks.tiktoken", "--tiktoken-pattern", "v2",
-              "--tiktoken-num-special-tokens", 10, "--vocab-size", 260]),
+              "--tiktoken-num-special-tokens", 10, "--vocab-size", 269]),
         Kind("SentencePiece", ["families/sp_*/tokenizer.model"],
              *[[*text, "--tokenizer-type", "Llama2Tokenizer" if "llama" in f.name else "SentencePieceTokenizer", "--tokenizer-model",
                 f"families/{f.name}/tokenizer.model"] for f in sorted(FAMILIES.glob("sp_*"))]),
