@@ -61,7 +61,7 @@ TEST(Gemm, TheBitsDoNotDependOnTheNumberOfThreads) {
         const bool transposed = (variant & 1) != 0;
         const bool packed = (variant & 2) != 0;
         const auto once = product_bits(size, type, transposed, packed, 1);
-        for (const int threads : {2, 3, 16, 64}) {
+        for (const int threads : {2, 3, 4, 16, 64}) {
           EXPECT_TRUE(product_bits(size, type, transposed, packed, threads) == once)
               << size.m << "x" << size.n << "x" << size.k << " " << name_of(type) << " variant "
               << variant << ", " << threads << " threads";
