@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "utils/error.h"
+#include "utils/text/blanks.h"
 
 namespace mpitron::inference {
 namespace {
@@ -47,7 +48,6 @@ std::string replace_all(std::string text, std::span<const Replacement> rules) {
 
 /// Removes white space just inside pairs of delimiters, across lines: `( a b )` becomes `(a b)`.
 std::string tighten(const std::string& text, char open, char close) {
-  constexpr std::string_view kSpace = " \t\n\v\f\r\x1c\x1d\x1e\x1f";
   std::string result;
   std::size_t at = 0;
   while (true) {
@@ -56,9 +56,8 @@ std::string tighten(const std::string& text, char open, char close) {
     if (last == std::string::npos) {
       return result.append(text, at);
     }
-    std::string_view inner = std::string_view(text).substr(first + 1, last - first - 1);
-    inner.remove_prefix(std::min(inner.find_first_not_of(kSpace), inner.size()));
-    inner = inner.substr(0, inner.find_last_not_of(kSpace) + 1);
+    const std::string_view inner =
+        stripped(std::string_view(text).substr(first + 1, last - first - 1), kTextBlanks);
     result.append(text, at, first + 1 - at).append(inner) += close;
     at = last + 1;
   }

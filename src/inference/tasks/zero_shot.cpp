@@ -8,17 +8,12 @@
 #include "inference/tasks/detokenizer.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
+#include "utils/text/blanks.h"
 
 namespace mpitron::inference {
 namespace {
 
-constexpr std::string_view kSpace = " \t\n\v\f\r\x1c\x1d\x1e\x1f";
 constexpr double kLargestExponent = 20;
-
-std::string_view strip(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
-  return text.substr(0, text.find_last_not_of(kSpace) + 1);
-}
 
 }  // namespace
 
@@ -64,7 +59,7 @@ PerplexityResult perplexity(const WindowScorer& scorer, const tokenizers::Tokeni
   const tokenizers::TokenIds tokens = tokenizer.encode(detokenize_corpus(path, text));
   PerplexityResult result{.targets = static_cast<Index>(tokens.size()) - 1,
                           .tokens = static_cast<Index>(tokens.size()),
-                          .words = std::ranges::count(strip(text), ' ') + 1};
+                          .words = std::ranges::count(stripped(text, kTextBlanks), ' ') + 1};
   if (result.tokens < 2 || result.words < 2) {
     throw_data("{}: {} tokens, {} words; perplexity needs two of each", path, result.tokens,
                result.words);
@@ -94,9 +89,10 @@ TextWindow completion_window(const tokenizers::Tokenizer& tokenizer, const std::
                              bool strict) {
   TextWindow window;
   if (strict) {
-    const std::string_view words = strip(text);
-    const std::string_view last = words.substr(words.find_last_of(kSpace) + 1);
-    const std::string_view context = strip(words.substr(0, words.size() - last.size()));
+    const std::string_view words = stripped(text, kTextBlanks);
+    const std::string_view last = words.substr(words.find_last_of(kTextBlanks) + 1);
+    const std::string_view context =
+        stripped(words.substr(0, words.size() - last.size()), kTextBlanks);
     window.tokens = tokenizer.encode(context);
     window.first_scored = window.tokens.size();
     const tokenizers::TokenIds target = tokenizer.encode(fmt::format(" {}", last));

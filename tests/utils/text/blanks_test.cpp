@@ -10,6 +10,8 @@ TEST(Blanks, AreTakenFromEndsOnly) {
   EXPECT_EQ(stripped("word"), "word");
   EXPECT_EQ(stripped(" \n"), "");
   EXPECT_EQ(from_first_word("\v a "), "a ");
+  EXPECT_EQ(stripped("\x1c a\x1f"), "\x1c a\x1f");
+  EXPECT_EQ(stripped("\x1c a\x1f", kTextBlanks), "a");
 }
 
 }  // namespace blanks_test
