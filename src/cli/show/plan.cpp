@@ -46,17 +46,10 @@ constexpr const char* kPlanHelp =
     "mpitron plan --fit RUN_DIR... --machine M: values of the software from steps of runs\n"
     "mpitron plan --from-trace DIR --machine M [--what-if pp=8]: from a profiled run\n";
 
-struct NamedAxes {
-  const char* name;
-  const char* axes;
-};
-constexpr NamedAxes kGroups[] = {{"tensor", "tp"},   {"context", "cp"},
-                                 {"data", "dp"},     {"data x context", "dp-cp"},
-                                 {"pipeline", "pp"}, {"tensor x pipeline", "tp-pp"}};
-constexpr NamedAxes kExpertGroups[] = {{"expert", "ep"},
-                                       {"expert tensor", "tp"},
-                                       {"expert tensor x expert", "tp-ep"},
-                                       {"expert data", "dp"}};
+constexpr train::NamedAxes kExpertGroups[] = {{"expert", "ep"},
+                                              {"expert tensor", "tp"},
+                                              {"expert tensor x expert", "tp-ep"},
+                                              {"expert data", "dp"}};
 
 /// Everything that the command tells.
 struct Plan {
@@ -75,11 +68,11 @@ struct NamedGroups {
 
 std::vector<NamedGroups> groups_of(const Plan& plan) {
   std::vector<NamedGroups> all;
-  for (const NamedAxes& named : kGroups) {
+  for (const train::NamedAxes& named : train::kDenseGroups) {
     all.push_back({named.name, plan.grid.dense().groups(comm::AxisSet::parse(named.axes))});
   }
   if (plan.has_experts) {
-    for (const NamedAxes& named : kExpertGroups) {
+    for (const train::NamedAxes& named : kExpertGroups) {
       all.push_back({named.name, plan.grid.expert().groups(comm::AxisSet::parse(named.axes))});
     }
   }

@@ -10,14 +10,7 @@
 namespace mpitron::plan {
 namespace {
 
-struct NamedAxes {
-  const char* name;
-  const char* axes;
-};
-constexpr NamedAxes kGroups[] = {{"tensor", "tp"},   {"context", "cp"},
-                                 {"data", "dp"},     {"data x context", "dp-cp"},
-                                 {"pipeline", "pp"}, {"tensor x pipeline", "tp-pp"}};
-constexpr NamedAxes kExpertGroups[] = {
+constexpr train::NamedAxes kExpertGroups[] = {
     {"expert", "ep"}, {"expert tensor", "tp"}, {"expert data", "dp"}};
 
 double tree_seconds(double ranks, double once) {
@@ -29,16 +22,16 @@ double tree_seconds(double ranks, double once) {
 std::vector<Communicator> communicators(const Job& job) {
   const comm::RankGrid grid = train::make_rank_grid(job.run.parallel, job.run.parallel.world_size);
   std::vector<Communicator> result;
-  const auto add = [&](const comm::Grid& part, const NamedAxes& named) {
+  const auto add = [&](const comm::Grid& part, const train::NamedAxes& named) {
     const std::size_t size = part.group_of(0, comm::AxisSet::parse(named.axes)).size();
     if (size > 1) {
       result.push_back({named.name, static_cast<double>(size)});
     }
   };
-  for (const NamedAxes& named : kGroups) {
+  for (const train::NamedAxes& named : train::kDenseGroups) {
     add(grid.dense(), named);
   }
-  for (const NamedAxes& named : kExpertGroups) {
+  for (const train::NamedAxes& named : kExpertGroups) {
     if (job.run.model.moe) {
       add(grid.expert(), named);
     }
