@@ -5,6 +5,7 @@
 #include "inference/uncached_engine.h"
 #include "support/host_runtime.h"
 #include "tests/inference/recorded_answers.h"
+#include "tests/inference/tiny_decoder.h"
 #include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
@@ -91,33 +92,8 @@ TEST(CachedEngine, AnswersAsTheUncachedEngine) {
 /// A small model with random weights.
 struct RandomModel {
   explicit RandomModel(std::vector<std::string> more)
-      : config(config_of(std::move(more))), model(config, *device) {
+      : config(test::tiny_decoder(more)), model(config, *device) {
     model.initialize();
-  }
-  static config::ModelConfig config_of(std::vector<std::string> more) {
-    std::vector<std::string> flags = {"--num-layers",
-                                      "2",
-                                      "--hidden-size",
-                                      "32",
-                                      "--num-attention-heads",
-                                      "4",
-                                      "--seq-length",
-                                      "64",
-                                      "--max-position-embeddings",
-                                      "64",
-                                      "--micro-batch-size",
-                                      "1",
-                                      "--train-iters",
-                                      "1",
-                                      "--lr",
-                                      "1e-3",
-                                      "--mock-data",
-                                      "--init-method-std",
-                                      "0.3"};
-    flags.insert(flags.end(), more.begin(), more.end());
-    config::ModelConfig config = config::parse_run_config(flags).model;
-    config.padded_vocab_size = 64;
-    return config;
   }
   std::vector<Answer> answers(Engine& engine, const SchedulerSettings& settings) {
     const tokenizers::NullTokenizer tokenizer(60);

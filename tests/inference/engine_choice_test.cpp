@@ -2,54 +2,30 @@
 
 #include <gtest/gtest.h>
 
-#include "config/parse/parse.h"
 #include "inference/cached_engine.h"
 #include "inference/uncached_engine.h"
 #include "models/gpt/gpt_model.h"
 #include "support/host_runtime.h"
+#include "tests/inference/tiny_decoder.h"
 
 namespace mpitron::inference {
 namespace engine_choice_test {
 
-config::ModelConfig config_of(std::vector<std::string> more) {
-  std::vector<std::string> flags = {"--num-layers",
-                                    "2",
-                                    "--hidden-size",
-                                    "16",
-                                    "--num-attention-heads",
-                                    "2",
-                                    "--seq-length",
-                                    "8",
-                                    "--max-position-embeddings",
-                                    "8",
-                                    "--micro-batch-size",
-                                    "1",
-                                    "--train-iters",
-                                    "1",
-                                    "--lr",
-                                    "1e-3",
-                                    "--mock-data"};
-  flags.insert(flags.end(), more.begin(), more.end());
-  config::ModelConfig config = config::parse_run_config(flags).model;
-  config.padded_vocab_size = 32;
-  return config;
-}
-
 TEST(EngineChoice, AttentionIsCachedAndStatesAreNot) {
-  EXPECT_EQ(no_cached_path(config_of({})), "");
-  config::ModelConfig bert = config_of({});
+  EXPECT_EQ(no_cached_path(test::tiny_decoder({})), "");
+  config::ModelConfig bert = test::tiny_decoder({});
   bert.kind = config::ModelKind::bert;
   EXPECT_NE(no_cached_path(bert), "");
-  config::ModelConfig t5 = config_of({});
+  config::ModelConfig t5 = test::tiny_decoder({});
   t5.kind = config::ModelKind::t5;
   EXPECT_EQ(no_cached_path(t5), "");
-  config::ModelConfig delta_net = config_of({});
+  config::ModelConfig delta_net = test::tiny_decoder({});
   delta_net.hybrid.delta_layers = {true, false};
   EXPECT_NE(no_cached_path(delta_net), "");
 }
 
 TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {
-  config::ModelConfig latent = config_of({});
+  config::ModelConfig latent = test::tiny_decoder({});
   latent.multi_latent_attention = true;
   EXPECT_EQ(no_cached_path(latent), "");
   latent.lora.emplace();
@@ -58,7 +34,8 @@ TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {
 
 TEST(EngineChoice, MakesTheEngineOfTheKind) {
   const auto device = device::make_device("host");
-  models::GptModel model(config_of({}), *device);
+  models::GptModel model(
+      test::tiny_decoder({"--seq-length", "8", "--max-position-embeddings", "8"}), *device);
   model.initialize();
   const auto engine = make_engine(*device, model, {.block_size = 8, .blocks = 2}, 30);
   EXPECT_NE(dynamic_cast<const CachedEngine*>(engine.get()), nullptr);

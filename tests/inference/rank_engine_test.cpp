@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "config/parse/parse.h"
 #include "inference/cached_engine.h"
 #include "inference/scheduling/generator.h"
 #include "models/gpt/gpt_model.h"
 #include "pipeline/stage_layout.h"
 #include "support/host_runtime.h"
+#include "tests/inference/tiny_decoder.h"
 #include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
@@ -23,32 +23,11 @@ struct Layout {
   comm::ParallelSizes sizes;
 };
 
-config::ModelConfig config_of(std::vector<std::string> more) {
-  std::vector<std::string> flags = {"--num-layers",
-                                    "4",
-                                    "--hidden-size",
-                                    "32",
-                                    "--num-attention-heads",
-                                    "4",
-                                    "--seq-length",
-                                    "64",
-                                    "--max-position-embeddings",
-                                    "64",
-                                    "--micro-batch-size",
-                                    "1",
-                                    "--train-iters",
-                                    "1",
-                                    "--lr",
-                                    "1e-3",
-                                    "--mock-data",
-                                    "--init-method-std",
-                                    "0.2",
-                                    "--position-embedding-type",
-                                    "rope"};
+config::ModelConfig config_of(const std::vector<std::string>& more) {
+  std::vector<std::string> flags = {
+      "--num-layers", "4", "--init-method-std", "0.2", "--position-embedding-type", "rope"};
   flags.insert(flags.end(), more.begin(), more.end());
-  config::ModelConfig config = config::parse_run_config(flags).model;
-  config.padded_vocab_size = 64;
-  return config;
+  return test::tiny_decoder(flags);
 }
 
 std::vector<Answer> answers_of(Engine& engine, const SchedulerSettings& settings) {
