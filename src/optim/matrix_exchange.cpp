@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "kernels/elementwise/elementwise.h"
+#include "optim/stored_state.h"
 
 namespace mpitron::optim {
 namespace {
@@ -154,14 +155,14 @@ Tensor MatrixExchange::joined(const Parts& sources, const Tensor& received) {
 
 Tensor MatrixExchange::flat_shard(const tensor::Shard& shard, const Tensor& matrix) {
   if (shard.whole()) {
-    return matrix.reshape({matrix.numel()});
+    return flat(matrix);
   }
   const Tensor local = Tensor::empty(device_, shard.local(matrix.shape()), DType::f32);
   tensor::for_each_range(shard, matrix.view(), local.view(),
                          [this](const auto& global, const auto& own) {
                            device::launch(device_.stream(), kernels::Cast{global, own});
                          });
-  return local.reshape({local.numel()});
+  return flat(local);
 }
 
 void MatrixExchange::scatter(const Round& round, const Tensor& made, const Work& work) {
@@ -207,7 +208,7 @@ void MatrixExchange::run_alone(const Work& work) {
   const std::vector<MatrixPiece>& pieces = members_.front();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const Tensor made = work.make(i, work.give(i).reshape(pieces[i].shape));
-    work.take(i, made.reshape({made.numel()}));
+    work.take(i, flat(made));
   }
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/optimizer.h"
 #include "kernels/linear/matmul.h"
+#include "optim/stored_state.h"
 #include "tensor/host_copy.h"
 #include "utils/numbers/exact_sum.h"
 
@@ -92,8 +93,7 @@ double norm(Device& device, const Tensor& x) {
   };
   std::ranges::fill(bins(zeros), 0);
   const Tensor sum = tensor::to_device(device, zeros);
-  device::launch(device.stream(),
-                 kernels::SumOfSquares{.x = x.reshape({x.numel()}).view(), .bins = sum.view()});
+  device::launch(device.stream(), kernels::SumOfSquares{.x = flat(x).view(), .bins = sum.view()});
   const Tensor known = tensor::to_host(device, sum);
   exact_sum::carry(bins(known));
   return std::sqrt(exact_sum::value(bins(known)));

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/optimizer.h"
-#include "optim/muon.h"
 #include "tensor/host_copy.h"
 #include "utils/numbers/exact_sum.h"
 #include "utils/text/hash.h"
@@ -16,10 +13,6 @@ namespace mpitron::optim {
 namespace {
 
 using tensor::Tensor;
-
-Tensor flat(const Tensor& x) {
-  return x.reshape({x.numel()});
-}
 
 exact_sum::Bins bins_of(const Tensor& sum) {
   return exact_sum::Bins(sum.data<std::int64_t>(), exact_sum::kBins);
@@ -98,161 +91,6 @@ Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home
     slot.second = StoredState::zeros(home, n, types.exp_avg_sq, true);
   }
   return slot;
-}
-
-/// Where the master is not the parameter itself, nor what was loaded.
-void Optimizer::adopt_value(const Slot& slot) {
-  const Tensor numbers = slot.master.plain()
-                             ? slot.master.values()
-                             : Tensor::empty(*slot.home, slot.value.shape(), DType::f32);
-  device::launch(slot.home->stream(), kernels::Cast{.x = slot.value.view(), .y = numbers.view()});
-  if (!slot.master.plain()) {
-    slot.master.write(*slot.home, numbers);
-  }
-}
-
-/// Values that a visit has shown go back to the device, and masters follow the parameters where
-/// only these were loaded.
-void Optimizer::state_loaded(bool masters_too) {
-  for (const Slot& slot : slots_) {
-    if (!on_device(slot)) {
-      tensor::copy_bytes(device_, flat(slot.trained.value), slot.value);
-    }
-  }
-  if (host_) {
-    host_->wait();
-  }
-  write_shown();
-  for (const Slot& slot : slots_) {
-    if (has_master(slot) && !masters_too) {
-      adopt_value(slot);
-    }
-    if (!on_device(slot) && slot.master.has_upper()) {
-      host_->send(slot.value, flat(slot.trained.value));
-    }
-  }
-  if (host_) {
-    host_->wait();
-  }
-}
-
-Index Optimizer::state_bytes(const device::Device& home) const {
-  Index bytes = 0;
-  for (const Slot& slot : slots_) {
-    if (slot.home == &home) {
-      bytes += slot.first.bytes() + (slot.second ? slot.second.bytes() : 0);
-      bytes += has_master(slot) ? slot.master.bytes() : 0;
-      bytes += on_device(slot) ? 0 : slot.value.view().bytes();
-    }
-  }
-  return bytes;
-}
-
-/// State that is stored in another type is shown as fp32 in the host's memory.
-Tensor Optimizer::shown(const StoredState& state, device::Device& home) {
-  const Tensor numbers = tensor::empty_on_host(device_, state.values().shape(), DType::f32);
-  if (home.tensors_on_host()) {
-    state.read(home, numbers);
-  } else {
-    const Tensor there = Tensor::empty(home, numbers.shape(), DType::f32);
-    state.read(home, there);
-    tensor::copy_bytes(home, there, numbers);
-  }
-  shown_.push_back({&state, &home, numbers});
-  return numbers;
-}
-
-void Optimizer::write_shown() {
-  for (const Shown& shown : shown_) {
-    device::Device& home = *shown.home;
-    shown.state->write(home, tensor::to_device(home, shown.numbers));
-  }
-  shown_.clear();
-}
-
-void Optimizer::show(const Slot& slot, const char* kind, const StoredState& state,
-                     tensor::StateVisitor& visitor) {
-  tensor::ShardedTensor place = slot.trained.place;
-  place.name = fmt::format("optimizer/{}/{}", kind, place.name);
-  place.value = (state.plain() ? state.values() : shown(state, *slot.home)).view();
-  visitor.tensor(place);
-}
-
-void Optimizer::show_masters(tensor::StateVisitor& visitor) {
-  for (const Slot& slot : slots_) {
-    if (has_master(slot)) {
-      show(slot, "fp32_param", slot.master, visitor);
-    }
-  }
-}
-
-void Optimizer::visit_masters(tensor::StateVisitor& visitor) {
-  shown_.clear();
-  show_masters(visitor);
-}
-
-/// Names are those of torch's optimizers: exp_avg and exp_avg_sq, or momentum_buffer.
-void Optimizer::visit_state(tensor::StateVisitor& visitor) {
-  shown_.clear();
-  show_masters(visitor);
-  for (const Slot& slot : slots_) {
-    const bool average = slot.rule == Rule::adam || slot.rule == Rule::lion;
-    show(slot, average ? "exp_avg" : "momentum_buffer", slot.first, visitor);
-    if (slot.rule == Rule::adam) {
-      show(slot, "exp_avg_sq", slot.second, visitor);
-    }
-  }
-  visitor.number("optimizer/updates", updates_);
-}
-
-/// In fp32 on the device of the model, whatever it is stored as.
-Tensor Optimizer::master(std::size_t index) {
-  const Slot& slot = slots_[index];
-  if (on_device(slot) && slot.master.values().dtype() == DType::f32) {
-    return slot.master.values();
-  }
-  const Tensor numbers = Tensor::empty(*slot.home, slot.value.shape(), DType::f32);
-  slot.master.read(*slot.home, numbers);
-  return on_device(slot) ? numbers : tensor::to_device(device_, numbers);
-}
-
-/// Rows of one factor are scaled together.
-void Optimizer::scale_rows(std::size_t index, std::span<const float> factors, Index width) {
-  const Slot& slot = slots_[index];
-  const Tensor master = this->master(index);
-  const Index first = slot.trained.place.begin, last = first + master.numel();
-  const auto rows = static_cast<Index>(factors.size());
-  for (Index row = 0, end = 0; row < rows; row = end) {
-    const auto same = [&](Index at) {
-      return factors[static_cast<std::size_t>(at)] == factors[static_cast<std::size_t>(row)];
-    };
-    for (end = row + 1; end < rows && same(end); ++end) {
-    }
-    const Index from = std::max(first, row * width), to = std::min(last, end * width);
-    if (from < to) {
-      const Tensor part = master.slice(0, from - first, to - first);
-      device::launch(device_.stream(),
-                     kernels::Scale{.x = part.view(),
-                                    .y = part.view(),
-                                    .factor = factors[static_cast<std::size_t>(row)]});
-    }
-  }
-  store_master(slot, master);
-}
-
-/// Where the master is not the parameter itself.
-void Optimizer::store_master(const Slot& slot, const Tensor& master) {
-  const Tensor numbers = on_device(slot) ? master : tensor::to_host(device_, master);
-  if (!slot.master.plain() || slot.master.values().dtype() != DType::f32) {
-    slot.master.write(*slot.home, numbers);
-  }
-  if (has_master(slot) && !slot.master.has_upper()) {
-    device::launch(slot.home->stream(), kernels::Cast{.x = numbers.view(), .y = slot.value.view()});
-  }
-  if (!on_device(slot)) {
-    host_->send(slot.value, flat(slot.trained.value));
-    host_->wait();
-  }
 }
 
 void Optimizer::add_squares(const tensor::ConstTensorView& x) {
@@ -427,113 +265,6 @@ void Optimizer::update_overlapped(const Update& update,
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     updated(i);
   }
-}
-
-/// All parameters of one call in one launch (kernels/optimizer: AdamW, Loshchilov and Hutter 2019).
-void Optimizer::update_adam(const RuleInputs& inputs, std::span<const Due> due) {
-  const auto t = static_cast<double>(updates_);
-  std::vector<kernels::AdamStep> steps;
-  for (const auto& [slot, gradient] : due) {
-    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
-    kernels::AdamStep& step = steps.emplace_back(kernels::AdamStep{
-        .param = slot->master.view(),
-        .exp_avg = slot->first.view(),
-        .exp_avg_sq = slot->second.view(),
-        .grad = gradient.view(),
-        .lr = static_cast<float>(rates.learning_rate),
-        .beta1 = static_cast<float>(config_.adam_beta1),
-        .beta2 = static_cast<float>(config_.adam_beta2),
-        .eps = static_cast<float>(config_.adam_eps * slot->group.eps_mult),
-        .weight_decay = static_cast<float>(rates.weight_decay),
-        .bias_correction1 = static_cast<float>(1 - std::pow(config_.adam_beta1, t)),
-        .bias_correction2 = static_cast<float>(1 - std::pow(config_.adam_beta2, t)),
-        .grad_scale = inputs.gradient_scale});
-    if (has_master(*slot) && !slot->master.has_upper()) {
-      step.model_param = slot->value.view();
-    }
-  }
-  if (!steps.empty()) {
-    device::launch(inputs.home.stream(), kernels::AdamSteps{steps});
-  }
-}
-
-void Optimizer::update_sgd(const RuleInputs& inputs, std::span<const Due> due) {
-  std::vector<kernels::SgdStep> steps;
-  for (const auto& [slot, gradient] : due) {
-    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
-    kernels::SgdStep& step =
-        steps.emplace_back(kernels::SgdStep{.param = slot->master.values().view(),
-                                            .momentum_buffer = slot->first.values().view(),
-                                            .grad = gradient.view(),
-                                            .lr = static_cast<float>(rates.learning_rate),
-                                            .momentum = static_cast<float>(config_.sgd_momentum),
-                                            .weight_decay = static_cast<float>(rates.weight_decay),
-                                            .grad_scale = inputs.gradient_scale});
-    if (has_master(*slot)) {
-      step.model_param = slot->value.view();
-    }
-  }
-  if (!steps.empty()) {
-    device::launch(inputs.home.stream(), kernels::SgdSteps{steps});
-  }
-}
-
-void Optimizer::update_lion(const RuleInputs& inputs, std::span<const Due> due) {
-  for (const auto& [slot, gradient] : due) {
-    const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
-    kernels::LionStep step{.param = slot->master.values().view(),
-                           .exp_avg = slot->first.values().view(),
-                           .grad = gradient.view(),
-                           .model_param = {},
-                           .lr = static_cast<float>(rates.learning_rate),
-                           .beta1 = static_cast<float>(config_.lion_beta1),
-                           .beta2 = static_cast<float>(config_.lion_beta2),
-                           .weight_decay = static_cast<float>(rates.weight_decay),
-                           .grad_scale = inputs.gradient_scale};
-    if (has_master(*slot)) {
-      step.model_param = slot->value.view();
-    }
-    device::launch(inputs.home.stream(), step);
-  }
-}
-
-/// Matrices are updated by an orthogonal direction, which is made of whole ones.
-void Optimizer::update_matrices(const RuleInputs& inputs) {
-  const auto slot_of = [this](std::size_t piece) -> const Slot& {
-    return slots_[matrices_[piece]];
-  };
-  exchange_->run(
-      {.give =
-           [&](std::size_t piece) {
-             const Slot& slot = slot_of(piece);
-             return muon_average(device_, config_.muon, flat(slot.trained.main_grad),
-                                 slot.first.values(), inputs.gradient_scale);
-           },
-       .make =
-           [&](std::size_t piece, const Tensor& average) {
-             return muon_direction(device_, config_.muon, slot_of(piece).trained.traits.name,
-                                   average);
-           },
-       .take = [&](std::size_t piece,
-                   const Tensor& direction) { subtract(inputs, slot_of(piece), direction); }});
-}
-
-/// Without momentum SGD's decay is the decoupled one.
-void Optimizer::subtract(const RuleInputs& inputs, const Slot& slot, const Tensor& direction) {
-  const auto rates = inputs.scheduler.rates(slot.group, slot.bounds);
-  const Tensor unused = Tensor::empty(device_, direction.shape(), DType::f32);
-  device::launch(device_.stream(), kernels::Fill{.x = unused.view(), .value = 0});
-  kernels::SgdStep step{.param = slot.master.values().view(),
-                        .momentum_buffer = unused.view(),
-                        .grad = direction.view(),
-                        .model_param = {},
-                        .lr = static_cast<float>(rates.learning_rate),
-                        .momentum = 0,
-                        .weight_decay = static_cast<float>(rates.weight_decay)};
-  if (has_master(slot)) {
-    step.model_param = slot.value.view();
-  }
-  device::launch(device_.stream(), step);
 }
 
 }  // namespace mpitron::optim
