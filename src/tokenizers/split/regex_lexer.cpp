@@ -22,14 +22,15 @@ std::string message_of(int code) {
   return reinterpret_cast<const char*>(text.data());
 }
 
+}  // namespace
+
+// Not in the unnamed namespace: states, which the header names, consist of it.
 template <class T, void (*release)(T*)>
 struct Release {
   void operator()(T* object) const { release(object); }
 };
 template <class T, void (*release)(T*)>
 using Owned = std::unique_ptr<T, Release<T, release>>;
-
-}  // namespace
 
 struct Regex::State {
   Owned<pcre2_code, pcre2_code_free> code;
