@@ -90,7 +90,9 @@ def kinds(given, base):
     (base / "run.yaml").write_text("num-layers: 2\nhidden-size: 32\nnum-attention-heads: 4\nseq-length: 16\n"
                                    "max-position-embeddings: 16\nmicro-batch-size: 2\nlr: 1e-3\ntrain-iters: 4\nmock-data: true\n"
                                    "tokenizer-type: NullTokenizer\nvocab-size: 63\nmoe-layer-freq: ([1]*1+[0]*1)*1\nsplit: 80,15,5\n")
-    (base / "study.yaml").write_text("name: study\nkind: weak\ncommand: pretrain-gpt\nflags: {num-layers: 2, hidden-size: 32}\n"
+    (base / "study.yaml").write_text("name: study\nkind: weak\ncommand: pretrain-gpt\nflags: {num-layers: 2, hidden-size: 32, "
+                                     "num-attention-heads: 4, seq-length: 16, max-position-embeddings: 16, lr: 1e-3, train-iters: 8, "
+                                     "mock-data: true, tokenizer-type: NullTokenizer, vocab-size: 63}\n"
                                      "points:\n  - {name: a, ranks: 1, flags: {micro-batch-size: 2}}\n")
     train = ["pretrain-gpt", *TINY, "--train-iters", 6, "--override-opt_param-scheduler"]
     corpus = ["pretrain-gpt", *[w for w in TINY if w != "--mock-data"], "--train-iters", 1, "--vocab-size", 300, "--data-path",
