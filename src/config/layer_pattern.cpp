@@ -79,10 +79,6 @@ std::span<const MixerFacts> mixer_kinds() {
   return kMixers;
 }
 
-std::span<const FeedForwardFacts> feed_forward_kinds() {
-  return kFeedForwards;
-}
-
 const MixerFacts& facts(MixerKind kind) {
   return kMixers[static_cast<std::size_t>(kind)];
 }

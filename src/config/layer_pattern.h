@@ -36,7 +36,6 @@ struct FeedForwardFacts {
 
 /// One row a kind, in the order of the enumerators.
 std::span<const MixerFacts> mixer_kinds();
-std::span<const FeedForwardFacts> feed_forward_kinds();
 const MixerFacts& facts(MixerKind kind);
 const FeedForwardFacts& facts(FeedForwardKind kind);
 
