@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/evaluation/layout_passes.h"
+#include "cli/generation/image_prompts.h"
 #include "inference/engine_choice.h"
 #include "utils/log.h"
 
@@ -28,6 +29,17 @@ std::unique_ptr<inference::Engine> make_task_engine(device::Device& device,
                                 session.tokenizer().vocab_size());
 }
 
+/// How questions of a model that sees images are asked; absent for others.
+inference::ShowImages show_images(const train::Session& session) {
+  if (!session.config().model.vlm) {
+    return {};
+  }
+  const ImagePrompts prompts(*session.config().model.vlm, session.tokenizer());
+  return [prompts](const inference::TaskQuestion& question, inference::GenerationRequest& request) {
+    prompts.ask(question.contexts.front(), prompts.read(question.images), request);
+  };
+}
+
 TaskFigures run_file(const TaskRequest& request, device::Device& device, train::Session& session) {
   const auto task = inference::EvaluationTask::read(request.task);
   const tokenizers::Tokenizer& tokenizer = session.tokenizer();
@@ -37,7 +49,8 @@ TaskFigures run_file(const TaskRequest& request, device::Device& device, train::
       inference::make_questions(task, request.data, {.count = wanted, .path = request.examples});
   if (task.generates) {
     const auto engine = make_task_engine(device, session);
-    return figures_of(task, inference::generated_accuracy(*engine, tokenizer, task, questions));
+    return figures_of(task, inference::generated_accuracy(*engine, tokenizer, task, questions,
+                                                          show_images(session)));
   }
   return figures_of(task.name,
                     inference::choice_accuracy(make_layout_scorer(device, session), tokenizer,

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "cli/commands.h"
+#include "cli/generation/image_prompts.h"
 #include "cli/generation/loaded_model.h"
 #include "cli/run/launch.h"
 #include "inference/protocol/fields.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct GenerateFlags {
   ModelOptions model;
-  std::vector<std::string> prompts;
+  std::vector<std::string> prompts, images;
   std::string prompt_file, output;
   Index tokens = 30, top_k = 1, seed = 1234, top = 0;
   double temperature = 1, top_p = 0;
@@ -29,6 +30,10 @@ void declare(Flags& flags, GenerateFlags& o) {
   o.model.declare(flags);
   flags.option("--prompts", o.prompts, "texts to continue; `-`: standard input as one text");
   flags.option("--prompt-file", o.prompt_file, "JSONL file whose field `text` is a prompt");
+  flags.option(
+      "--image", o.images,
+      "image files; every prompt is then what is asked about them, <image> in it the place "
+      "of one, in front unless it is said");
   flags.option("--num-tokens-to-generate", o.tokens,
                "most tokens of an answer; 0: the perplexity of the prompts");
   flags.option("--temperature", o.temperature, "0: the likeliest token");
@@ -113,6 +118,11 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                                                       const LoadedModel& model,
                                                       const std::vector<std::string>& prompts) {
   std::vector<inference::GenerationRequest> requests;
+  if (!o.images.empty() && !model.config().vlm) {
+    throw_usage("--image: the model of --load {} sees none", o.model.load);
+  }
+  const ImagePrompts about(model.config().vlm.value_or(config::VlmConfig()), *model.tokenizer);
+  const std::vector<inference::PromptImage> images = about.read(o.images);
   for (const std::string& prompt : prompts) {
     inference::GenerationRequest request{
         .prompt = model.tokenizer->encode(prompt),
@@ -125,6 +135,9 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
         .stop_ids = {model.tokenizer->eod()},
         .log_probs = o.log_probs || o.top > 0 ? o.top : -1,
         .prompt_log_probs = o.log_probs || o.tokens == 0};
+    if (!images.empty()) {
+      about.ask(prompt, images, request);
+    }
     if (request.prompt.empty()) {
       request.prompt.push_back(model.tokenizer->special_ids().bos.value_or(model.tokenizer->eod()));
     }

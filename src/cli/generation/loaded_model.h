@@ -36,6 +36,7 @@ class LoadedModel {
   /// Whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
   void follow() { ranks_.follow(*device_, *model_, shape_); }
+  const config::ModelConfig& config() const { return model_->config(); }
 
   std::string name;  // of the folder
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;

@@ -13,8 +13,9 @@ namespace {
 
 struct ServeFlags {
   ModelOptions model;
-  std::string host = "127.0.0.1", name, api_key;
+  std::string host = "127.0.0.1", name, api_key, image_root;
   Index port = 5000, connections = 1024, body_mb = 32, drain_seconds = 30, queue = 1024;
+  Index images = 16, megapixels = 50;
 };
 
 void declare(Flags& flags, ServeFlags& o) {
@@ -26,6 +27,10 @@ void declare(Flags& flags, ServeFlags& o) {
   flags.option("--max-connections", o.connections, "connections at once");
   flags.option("--max-waiting", o.queue, "requests open at once; more get status 429");
   flags.option("--max-body-mb", o.body_mb, "largest request");
+  flags.option("--allowed-local-media-path", o.image_root,
+               "folder whose images requests may name; else they bring them along");
+  flags.option("--max-images", o.images, "most images of a prompt");
+  flags.option("--max-image-megapixels", o.megapixels, "largest image, in millions of pixels");
   flags.option("--drain-seconds", o.drain_seconds, "time for open requests after SIGTERM");
 }
 
@@ -42,6 +47,19 @@ std::shared_ptr<const tokenizers::ChatTemplate> chat_of(const tokenizers::Tokeni
   return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
 }
 
+/// How requests show images; null where the model sees none.
+std::shared_ptr<const inference::PromptImages> images_of(const ServeFlags& o,
+                                                         const LoadedModel& model) {
+  check_range("--max-images", o.images, {0, 1024});
+  check_range("--max-image-megapixels", o.megapixels, {1, 178});
+  if (!model.config().vlm) {
+    return nullptr;
+  }
+  const inference::ImagePolicy policy{
+      .root = o.image_root, .most_images = o.images, .most_pixels = o.megapixels * 1'000'000};
+  return std::make_shared<inference::PromptImages>(*model.config().vlm, policy);
+}
+
 inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});
@@ -56,6 +74,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,
           .chat = chat_of(*model.tokenizer),
+          .images = images_of(o, model),
           .version = build_info::kVersion,
           .max_waiting = o.queue,
           .drain = std::chrono::seconds(o.drain_seconds)};

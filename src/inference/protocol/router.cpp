@@ -49,9 +49,10 @@ std::string metrics(const ServedModel& model) {
 
 std::string tokenize(const ServedModel& model, const Fields& fields) {
   const bool content = fields.has("content");
+  std::vector<PromptImage> images;
   const TokenIds ids =
       fields.has("messages")
-          ? model.chat_prompt(fields)
+          ? model.chat_prompt(fields, images)
           : model.tokenizer.encode(fields.text(content ? "content" : "prompt", ""));
   if (content) {
     return dump({{"tokens", ids}});

@@ -11,7 +11,25 @@
 
 namespace mpitron::inference {
 
-TokenIds ServedModel::chat_prompt(const Fields& fields) const {
+std::vector<PromptImage> ServedModel::images_of(const std::string& messages) const {
+  const std::vector<std::string> urls = chat_images(messages);
+  if (!urls.empty() && !images) {
+    throw RequestError(400, "this model does not see images", "messages");
+  }
+  if (images && static_cast<Index>(urls.size()) > images->policy().most_images) {
+    throw RequestError(
+        400,
+        fmt::format("{} images; a prompt may have {}", urls.size(), images->policy().most_images),
+        "messages");
+  }
+  std::vector<PromptImage> result;
+  for (const std::string& url : urls) {
+    result.push_back(images->read(url));
+  }
+  return result;
+}
+
+TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const {
   if (fields.kind("messages") != Fields::Kind::list) {
     throw RequestError(400, "messages must be a list of at least one message", "messages");
   }
@@ -25,7 +43,8 @@ TokenIds ServedModel::chat_prompt(const Fields& fields) const {
       .documents = fields.json("documents"),
       .variables = fields.json("chat_template_kwargs"),
       .add_generation_prompt = fields.boolean("add_generation_prompt", true),
-      .continue_final_message = fields.boolean("continue_final_message", false)};
+      .continue_final_message = fields.boolean("continue_final_message", false),
+      .image_text = images ? images->place() : ""};
   try {
     const std::string text =
         own.empty()
@@ -34,14 +53,15 @@ TokenIds ServedModel::chat_prompt(const Fields& fields) const {
                   tokenizers::ChatTemplate(
                       own, chat ? chat->tokens() : tokenizers::ChatTemplate::SpecialTokens()),
                   request);
-    return tokenizer.encode_part(text);
+    shown = images_of(request.messages);
+    return shown.empty() ? tokenizer.encode_part(text) : images->encode(tokenizer, text, shown);
   } catch (const Error& error) {
     throw RequestError(400, error.what(), own.empty() ? "messages" : "chat_template");
   }
 }
 
 std::string ServedModel::token_text(TokenId id) const {
-  return replace_invalid_utf8(tokenizer.decode(std::span(&id, 1)));
+  return id < 0 ? "<image>" : replace_invalid_utf8(tokenizer.decode(std::span(&id, 1)));
 }
 
 std::vector<std::string> ServedModel::segments(const TokenIds& ids) const {

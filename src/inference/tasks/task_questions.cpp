@@ -108,6 +108,11 @@ Parts parts_of(const EvaluationTask& task, const TaskDocument& document) {
   if (task.generates) {
     question.target = parts.answer;
     question.contexts = {parts.text};
+    question.references =
+        task.has_references ? task.references.list(document) : std::vector{parts.answer};
+    if (task.has_images) {
+      question.images = {task.image.text(document)};
+    }
     return parts;
   }
   check_choices(question.choices);
@@ -208,6 +213,9 @@ std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::
       TaskQuestion question = parts_of(task, own.documents[i]).question;
       for (std::string& context : question.contexts) {
         context = front + context;
+      }
+      for (std::string& image : question.images) {
+        image = (std::filesystem::path(path).parent_path() / image).string();
       }
       questions.push_back(std::move(question));
     } catch (const Error& error) {

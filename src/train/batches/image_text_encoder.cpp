@@ -5,11 +5,12 @@
 namespace mpitron::train {
 namespace {
 
-/// Text with images in it.
+/// Text with images in it. What only whole texts get comes in front of the first one.
 void add_text(const tokenizers::Tokenizer& tokenizer, std::string_view text, bool learned,
               data::MarkedTokens& tokens) {
   const auto add_words = [&](std::string_view words) {
-    for (const tokenizers::TokenId id : tokenizer.encode(words)) {
+    for (const tokenizers::TokenId id :
+         tokens.ids.empty() ? tokenizer.encode(words) : tokenizer.encode_part(words)) {
       tokens.add(id, learned);
     }
   };
@@ -22,23 +23,6 @@ void add_text(const tokenizers::Tokenizer& tokenizer, std::string_view text, boo
   add_words(text);
 }
 
-/// Texts around an image (NVLM, InternVL).
-std::string with_tags(std::string text, config::ImageTags kind) {
-  if (kind == config::ImageTags::none) {
-    return text;
-  }
-  const bool nvlm = kind == config::ImageTags::nvlm;
-  const std::string begin = nvlm ? "<Image>" : "<img>", end = nvlm ? "</Image>" : "</img>";
-  for (std::size_t at = text.find(data::kImageWord); at != std::string::npos;
-       at = text.find(data::kImageWord, at)) {
-    text.insert(at, begin);
-    at += begin.size() + data::kImageWord.size();
-    text.insert(at, end);
-    at += end.size();
-  }
-  return text;
-}
-
 }  // namespace
 
 std::function<data::MarkedTokens(const data::ImageConversation&)> make_image_text_encoder(
@@ -47,7 +31,7 @@ std::function<data::MarkedTokens(const data::ImageConversation&)> make_image_tex
     data::MarkedTokens tokens;
     for (const tokenizers::ChatMessage& turn : conversation) {
       const bool learned = turn.role == "assistant";
-      add_text(tokenizer, with_tags(turn.content, image_tags), learned, tokens);
+      add_text(tokenizer, data::with_image_tags(turn.content, image_tags), learned, tokens);
       tokens.add(tokenizer.eod(), learned);
     }
     return tokens;

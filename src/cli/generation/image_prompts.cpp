@@ -1,0 +1,32 @@
+#include "cli/generation/image_prompts.h"
+
+#include "data/images/image_conversations.h"
+#include "train/batches/image_text_encoder.h"
+#include "utils/system/files.h"
+
+namespace mpitron::cli {
+
+std::vector<inference::PromptImage> ImagePrompts::read(
+    const std::vector<std::string>& paths) const {
+  std::vector<inference::PromptImage> images;
+  for (const std::string& path : paths) {
+    const MappedFile file(path);
+    images.push_back(images_.of_bytes(file.bytes(), path));
+  }
+  return images;
+}
+
+void ImagePrompts::ask(std::string text, const std::vector<inference::PromptImage>& images,
+                       inference::GenerationRequest& request) const {
+  if (data::count_images(text) == 0) {
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      text.insert(0, std::string(data::kImageWord) + "\n");
+    }
+  }
+  const auto encode = train::make_image_text_encoder(tokenizer_, vlm_.image_tags);
+  const data::MarkedTokens turn = encode({{"user", text}});
+  request.prompt = images_.expanded(tokenizers::TokenIds(turn.ids.begin(), turn.ids.end()), images);
+  request.images = images;
+}
+
+}  // namespace mpitron::cli

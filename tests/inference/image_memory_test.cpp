@@ -1,0 +1,132 @@
+#include "inference/image_memory.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "inference/cached_engine.h"
+#include "inference/scheduling/generator.h"
+#include "models/llava/llava_batch.h"
+#include "models/llava/llava_model.h"
+#include "support/host_runtime.h"
+#include "tests/inference/tiny_decoder.h"
+#include "tokenizers/core/null_tokenizer.h"
+
+namespace mpitron::inference {
+namespace image_memory_test {
+
+constexpr Index kEdge = 16, kPositions = 17;
+
+class ImagesInPrompts : public ::testing::Test {
+ protected:
+  ImagesInPrompts()
+      : model_(test::tiny_decoder({"--model", "vlm", "--encoder-num-layers", "1", "--img-h", "16",
+                                   "--img-w", "16", "--patch-dim", "4", "--dataloader-seq-length",
+                                   "40", "--position-embedding-type", "rope", "--tokenizer-type",
+                                   "NullTokenizer", "--vocab-size", "60"}),
+               *device_, models::Model::Share{.groups = comm::groups_of_one(*world_)}) {
+    model_.initialize();
+  }
+
+  static PromptImage image(float first) {
+    std::vector<float> pixels;
+    for (Index i = 0; i < 3 * kEdge * kEdge; ++i) {
+      pixels.push_back(first + static_cast<float>(i % 7) / 7);
+    }
+    return std::make_shared<const std::vector<float>>(std::move(pixels));
+  }
+
+  /// Words, an image, words, another one and words; `images` may be fewer.
+  static GenerationRequest request(std::vector<PromptImage> images) {
+    GenerationRequest result{.prompt = {3}, .max_tokens = 6, .sampling = {.temperature = 0}};
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      result.prompt.insert(result.prompt.end(), kPositions, kImagePosition);
+      result.prompt.push_back(static_cast<TokenId>(5 + i));
+    }
+    result.images = std::move(images);
+    return result;
+  }
+
+  TokenIds answered(Engine& engine, const GenerationRequest& asked) {
+    Generator generator(engine, tokenizer_, {});
+    return generator.run({asked}).front().tokens;
+  }
+
+  CachedEngine engine(Index step_tokens) const {
+    return {*device_,
+            model_,
+            {.block_size = 8, .blocks = 40, .slots = 2, .max_step_tokens = step_tokens},
+            tokenizer_.vocab_size()};
+  }
+
+  /// The likeliest token behind a text, as training computes it.
+  TokenId next(const std::vector<std::int64_t>& text, const std::vector<float>& tiles) const {
+    const auto count = static_cast<Index>(text.size());
+    const auto images = static_cast<std::int64_t>(tiles.size()) / (3 * kEdge * kEdge);
+    const std::vector<std::int64_t> labels(text.size()), in_row{images},
+        ones(static_cast<std::size_t>(images), 1);
+    const std::vector<float> mask(text.size());
+    const Index length = count + images * (kPositions - 1);
+    const models::Batch batch = models::llava_batch(*device_,
+                                                    {.samples = 1,
+                                                     .sequence_length = length,
+                                                     .columns = {{models::kTokens, text},
+                                                                 {models::kLabels, labels},
+                                                                 {models::kLossMask, mask},
+                                                                 {models::kPixels, tiles},
+                                                                 {models::kImagesPerRow, in_row},
+                                                                 {models::kTilesPerImage, ones}}},
+                                                    *model_.config().vlm);
+    autograd::Context context{.device = *device_, .mode = autograd::Mode::evaluate};
+    const tensor::Tensor logits = model_.logits(context, batch).value;
+    const float* row = logits.data<float>() + (length - 1) * logits.shape()[2];
+    return static_cast<TokenId>(std::max_element(row, row + tokenizer_.vocab_size()) - row);
+  }
+
+  std::shared_ptr<comm::World> world_ = comm::make_single_world();
+  std::unique_ptr<device::Device> device_ = device::make_device("host");
+  tokenizers::NullTokenizer tokenizer_{60};
+  models::LlavaModel model_;
+};
+
+TEST_F(ImagesInPrompts, AreSeenAsInTraining) {
+  const PromptImage first = image(-1), second = image(0.5);
+  std::vector<float> tiles = *first;
+  tiles.insert(tiles.end(), second->begin(), second->end());
+  std::vector<std::int64_t> text = {3, -200, 5, -200, 6};
+  TokenIds want;
+  for (Index i = 0; i < 6; ++i) {
+    want.push_back(next(text, tiles));
+    text.push_back(want.back());
+  }
+  for (const Index step_tokens : {7, 512}) {
+    CachedEngine own = engine(step_tokens);
+    EXPECT_EQ(answered(own, request({first, second})), want);
+    EXPECT_EQ(answered(own, request({first, second})), want);  // of what is in the cache
+  }
+  CachedEngine own = engine(512);
+  EXPECT_NE(answered(own, request({second, first})), want);
+}
+
+TEST_F(ImagesInPrompts, KnowTheSamePixelsAgain) {
+  CachedEngine own = engine(64);
+  const SeenImageHandle a = own.see(*image(1)), b = own.see(*image(2)), again = own.see(*image(1));
+  EXPECT_EQ(a, again);
+  EXPECT_EQ(a->positions, kPositions);
+  EXPECT_EQ(b->first, a->first - kPositions);
+}
+
+TEST_F(ImagesInPrompts, HaveTheirPlaces) {
+  CachedEngine own = engine(64);
+  GenerationRequest asked = request({image(1)});
+  asked.images.push_back(image(2));
+  EXPECT_THROW(answered(own, asked), Error);
+  asked.images.clear();
+  EXPECT_THROW(answered(own, asked), Error);
+  asked = request({image(1)});
+  asked.prompt_log_probs = true;
+  EXPECT_THROW(answered(own, asked), Error);
+}
+
+}  // namespace image_memory_test
+}  // namespace mpitron::inference
