@@ -40,13 +40,6 @@ void check_range(const char* name, Index value, std::pair<Index, Index> allowed)
   }
 }
 
-/// The template that the tokenizer brings along; null where it has none.
-std::shared_ptr<const tokenizers::ChatTemplate> chat_of(const tokenizers::Tokenizer& tokenizer) {
-  const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(&tokenizer);
-  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
-  return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
-}
-
 /// How requests show images; null where the model sees none.
 std::shared_ptr<const inference::PromptImages> images_of(const ServeFlags& o,
                                                          const LoadedModel& model) {
@@ -73,7 +66,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
           .scheduler = o.model.scheduling(),
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,
-          .chat = chat_of(*model.tokenizer),
+          .chat = model.chat_template(),
           .images = images_of(o, model),
           .version = build_info::kVersion,
           .max_waiting = o.queue,
