@@ -35,25 +35,33 @@ show "$MPITRON" pretrain-vision-classify --data-path "$OUT/shapes/train" "$OUT/s
 step 'questions: scenes of coloured shapes, with a word'
 printf '%s\n' cat dog sun map river stone >"$OUT/words.txt"
 show "$MPITRON" dataset images draw "$OUT/scenes" --questions --words "$OUT/words.txt" --edge 48 --images 12000 --validation-images 400
-tr -d '\\' <"$OUT/scenes/train.jsonl" | head -200 | awk '{gsub(/"/, "\\\""); print "{\"text\": \"" $0 "\"}"}' >"$OUT/text.jsonl"
-show "$MPITRON" tokenizer train --input "$OUT/text.jsonl" --vocab-size 320 --output-dir "$OUT/tokenizer"
-
+# The same conversations without their images, to see what words alone tell.
+mkdir -p "$OUT/words"
+for set in train valid; do
+  sed -e 's/"image": "[^"]*", //' -e 's/<image>\\u000a//' "$OUT/scenes/$set.jsonl" >"$OUT/words/$set.jsonl"
+done
+sed -e 's/"image": "[^"]*", //' "$OUT/scenes/questions.jsonl" >"$OUT/words/questions.jsonl"
+show "$MPITRON" tokenizer train --input "$OUT/scenes/questions.jsonl" --json-key question --vocab-size 300 --output-dir "$OUT/tokenizer"
 tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file "$OUT/tokenizer/vocab.json" --merge-file "$OUT/tokenizer/merges.txt")
-questions() {
-  local name = $1 shift show "$MPITRON" pretrain - vlm-- data -
-               path
-               "$OUT/$name/train.jsonl"
-               "$OUT/$name/valid.jsonl"
-               "${tokenizer[@]}" --vision -
-               model - type siglip-- encoder - num - layers 3 --img - h 48 --img - w 48 --patch -
-               dim 8 --num - layers 3 --hidden - size 128 --num - attention - heads 4 --dataloader -
-               seq - length 120 --seq - length 160 --max - position - embeddings 160 --position -
-               embedding - type rope-- normalization RMSNorm-- attention - dropout 0 --hidden -
-               dropout 0 --init - method - std 0.05 --micro - batch - size 16 --global - batch -
-               size 16 --train - iters "$QUESTION_ITERATIONS" --lr 1e-3 --min - lr 1e-5 --lr -
-               decay - style cosine-- lr - warmup - iters 100 --weight - decay 0.05 --clip -
-               grad 1.0 --num - workers 1 --log - interval 100 --eval - interval 1000 --eval -
-               iters 4 --save
-               "$OUT/$name-model"
-               "$@"
+
+model=(--model vlm --vision-model-type siglip --encoder-num-layers 3 --img-h 48 --img-w 48 --patch-dim 8
+  --num-layers 3 --hidden-size 128 --num-attention-heads 4 --dataloader-seq-length 120 --seq-length 156
+  --max-position-embeddings 156 --position-embedding-type rope --attention-dropout 0 --hidden-dropout 0)
+
+# Trains on the conversations of a folder and asks the questions of its other images.
+learn() {
+  local name=$1
+  step "$2"
+  show "$MPITRON" pretrain-vlm --data-path "$OUT/$name/train.jsonl" "$OUT/$name/valid.jsonl" "${tokenizer[@]}" "${model[@]}" \
+    --init-method-std 0.05 --micro-batch-size 16 --global-batch-size 16 --train-iters "$QUESTION_ITERATIONS" --lr 1e-3 --min-lr 1e-5 \
+    --lr-decay-style cosine --lr-warmup-iters 100 --weight-decay 0.05 --clip-grad 1.0 --adam-beta2 0.98 --num-workers 1 \
+    --log-interval 100 --eval-interval 1000 --eval-iters 4 --save "$OUT/$name-model"
+  show "$MPITRON" evaluate --task "jobs/tasks/$3.yaml" --valid-data "$OUT/$name/questions.jsonl" --load "$OUT/$name-model" \
+    "${tokenizer[@]}" "${model[@]}" --micro-batch-size 1 --output-path "$OUT/$name.json"
 }
+learn scenes 'a GPT that sees the scenes learns to answer' questions
+learn words 'the same GPT without the images' questions_without_images
+
+step 'an answer about one image'
+show "$MPITRON" generate --load "$OUT/scenes-model" "${tokenizer[@]}" --image "$OUT/scenes/valid/00000.png" \
+  --prompts 'How many red circles?' 'How many blue squares?' --num-tokens-to-generate 4

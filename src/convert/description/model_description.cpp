@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "convert/description/stored_options.h"
+#include "convert/description/vision_options.h"
 
 namespace mpitron::convert {
 namespace {
@@ -51,8 +52,10 @@ constexpr std::pair<const char*, double ModelConfig::*> kReals[] = {
 constexpr std::pair<const char*, Normalization> kNorms[] = {
     {"LayerNorm", Normalization::layer_norm}, {"RMSNorm", Normalization::rms_norm}};
 
-constexpr std::pair<const char*, ModelKind> kKinds[] = {
-    {"gpt", ModelKind::gpt}, {"bert", ModelKind::bert}, {"t5", ModelKind::t5}};
+constexpr std::pair<const char*, ModelKind> kKinds[] = {{"gpt", ModelKind::gpt},
+                                                        {"bert", ModelKind::bert},
+                                                        {"t5", ModelKind::t5},
+                                                        {"vlm", ModelKind::vlm}};
 
 ActivationKind activation(const StoredOptions& options, const ModelConfig& model) {
   if (model.gated_linear_unit) {
@@ -160,6 +163,9 @@ ModelDescription from_configuration(const std::string& json, const std::string& 
   fill_derived(model);
   check_model(model, source);
   model.moe = read_experts(options, model);
+  if (model.kind == ModelKind::vlm) {
+    model.vlm = read_vision(options);
+  }
   result.vocab_size = vocab_size(options);
   return result;
 }
