@@ -39,6 +39,24 @@ std::span<const T> recorded_rows(const std::vector<T>& column, Index rows, Index
                                    static_cast<std::size_t>(count * width));
 }
 
+/// Images of a recorded run, with labels or masks; rows are consumed round and round.
+class RecordedImages final : public RecordedBatches {
+ public:
+  RecordedImages(const std::filesystem::path& folder, const config::VisionConfig& vision);
+  HostMicrobatch rows(Index first, Index count) override;
+
+ private:
+  void read_crops(const io::SafetensorsFile& file);
+
+  config::VisionConfig vision_;
+  Index recorded_rows_ = 0;
+  std::vector<float> pixels_, masks_;
+  std::vector<std::int64_t> labels_;
+  // of the rows last asked for
+  std::vector<float> row_pixels_, row_masks_, weights_;
+  std::vector<std::int64_t> row_labels_;
+};
+
 /// Texts with images of a recorded run, consumed in order.
 class RecordedConversations final : public RecordedBatches {
  public:
@@ -119,23 +137,5 @@ struct RecordedLogits {
 /// all crops, in the order of the model.
 RecordedLogits vision_logits(const io::SafetensorsFile& recorded,
                              const config::VisionConfig& vision);
-
-/// Images of a recorded run, with labels or masks; rows are consumed round and round.
-class RecordedImages final : public RecordedBatches {
- public:
-  RecordedImages(const std::filesystem::path& folder, const config::VisionConfig& vision);
-  HostMicrobatch rows(Index first, Index count) override;
-
- private:
-  void read_crops(const io::SafetensorsFile& file);
-
-  config::VisionConfig vision_;
-  Index recorded_rows_ = 0;
-  std::vector<float> pixels_, masks_;
-  std::vector<std::int64_t> labels_;
-  // of the rows last asked for
-  std::vector<float> row_pixels_, row_masks_, weights_;
-  std::vector<std::int64_t> row_labels_;
-};
 
 }  // namespace mpitron::train
