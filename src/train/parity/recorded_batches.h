@@ -57,6 +57,24 @@ class RecordedImages final : public RecordedBatches {
   std::vector<std::int64_t> row_labels_;
 };
 
+/// Recorded runs on images tell sizes instead of flags ("dims" of config.json); this says which
+/// flags they stand for. Error(data) where a size is missing.
+std::vector<std::string> vision_flags(const std::filesystem::path& config_path);
+
+/// The name that the reference's image models give a parameter of ours.
+std::string vision_name(std::string parameter);
+
+/// Logits or painted images of a recorded microbatch, as the model computes them.
+struct RecordedLogits {
+  Index samples = 0, length = 0, columns = 0;
+  std::vector<float> values;  // [b, s, v]
+  Index rows = 0;             // of the microbatch; 0: as many as samples
+};
+/// [b, classes] as one position, images [b, 3, H, W] as patches. Of DINO what the student says of
+/// all crops, in the order of the model.
+RecordedLogits vision_logits(const io::SafetensorsFile& recorded,
+                             const config::VisionConfig& vision);
+
 /// Texts with images of a recorded run, consumed in order.
 class RecordedConversations final : public RecordedBatches {
  public:
@@ -119,23 +137,5 @@ class RecordedTexts final : public RecordedBatches {
   std::vector<std::int64_t> decoder_tokens_, decoder_padding_mask_, sentence_order_;
   std::vector<float> loss_mask_;
 };
-
-/// Recorded runs on images tell sizes instead of flags ("dims" of config.json); this says which
-/// flags they stand for. Error(data) where a size is missing.
-std::vector<std::string> vision_flags(const std::filesystem::path& config_path);
-
-/// The name that the reference's image models give a parameter of ours.
-std::string vision_name(std::string parameter);
-
-/// Logits or painted images of a recorded microbatch, as the model computes them.
-struct RecordedLogits {
-  Index samples = 0, length = 0, columns = 0;
-  std::vector<float> values;  // [b, s, v]
-  Index rows = 0;             // of the microbatch; 0: as many as samples
-};
-/// [b, classes] as one position, images [b, 3, H, W] as patches. Of DINO what the student says of
-/// all crops, in the order of the model.
-RecordedLogits vision_logits(const io::SafetensorsFile& recorded,
-                             const config::VisionConfig& vision);
 
 }  // namespace mpitron::train
