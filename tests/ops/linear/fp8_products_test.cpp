@@ -315,7 +315,12 @@ INSTANTIATE_TEST_SUITE_P(Devices, Fp8ProductsTest, ::testing::Values("reference"
 
 namespace fp8_factors_test {
 
+using autograd::Context;
+using autograd::Fp8Products;
 using autograd::KeptFp8Weight;
+using Scaling = Fp8Products::Scaling;
+using tensor::Tensor;
+using Numbers = std::vector<double>;
 
 constexpr Index kOut = 130, kIn = 150;
 
