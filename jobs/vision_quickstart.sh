@@ -1,22 +1,16 @@
-#!/ usr / bin / env bash
-#From nothing to models that see : images drawn here, a ViT that tells shapes apart, \
-    and a small vision - language model that counts them
-#and reads a word, beside the same model without its images.
-#usage : vision_quickstart.sh everything goes below build / vision; \
-    nothing else is changed on the machine
-#Settings(environment) : MPITRON(the program), OUT, SHAPE_ITERATIONS, QUESTION_ITERATIONS, THREADS.
-set - euo pipefail cd "$(dirname " $ {
-  BASH_SOURCE[0]
-}
-")/.."
+#!/usr/bin/env bash
+# From nothing to models that see: images drawn here, a ViT that tells shapes apart, and a small vision-language model that counts them
+# and reads a word, beside the same model without its images.
+# usage: vision_quickstart.sh     everything goes below build/vision; nothing else is changed on the machine
+# Settings (environment): MPITRON (the program), OUT, SHAPE_ITERATIONS, QUESTION_ITERATIONS, THREADS.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
 : "${MPITRON:=build/bin/mpitron}" "${OUT:=build/vision}" "${THREADS:=$(nproc)}"
 : "${SHAPE_ITERATIONS:=1500}" "${QUESTION_ITERATIONS:=2500}"
 export OMP_NUM_THREADS=$THREADS
 mkdir -p "$OUT"
 
-step() {
-  printf '\n-- %s\n' "$*";
-}
+step() { printf '\n-- %s\n' "$*"; }
 show() {
   printf '$ %s\n' "$*"
   "$@"
@@ -44,7 +38,7 @@ sed -e 's/"image": "[^"]*", //' "$OUT/scenes/questions.jsonl" >"$OUT/words/quest
 show "$MPITRON" tokenizer train --input "$OUT/scenes/questions.jsonl" --json-key question --vocab-size 300 --output-dir "$OUT/tokenizer"
 tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file "$OUT/tokenizer/vocab.json" --merge-file "$OUT/tokenizer/merges.txt")
 
-model=(--model vlm --vision-model-type siglip --encoder-num-layers 3 --img-h 48 --img-w 48 --patch-dim 8
+model=(--vision-model-type siglip --encoder-num-layers 3 --img-h 48 --img-w 48 --patch-dim 8
   --num-layers 3 --hidden-size 128 --num-attention-heads 4 --dataloader-seq-length 120 --seq-length 156
   --max-position-embeddings 156 --position-embedding-type rope --attention-dropout 0 --hidden-dropout 0)
 
@@ -57,7 +51,7 @@ learn() {
     --lr-decay-style cosine --lr-warmup-iters 100 --weight-decay 0.05 --clip-grad 1.0 --adam-beta2 0.98 --num-workers 1 \
     --log-interval 100 --eval-interval 1000 --eval-iters 4 --save "$OUT/$name-model"
   show "$MPITRON" evaluate --task "jobs/tasks/$3.yaml" --valid-data "$OUT/$name/questions.jsonl" --load "$OUT/$name-model" \
-    "${tokenizer[@]}" "${model[@]}" --micro-batch-size 1 --output-path "$OUT/$name.json"
+    "${tokenizer[@]}" --micro-batch-size 1 --output-path "$OUT/$name.json"
 }
 learn scenes 'a GPT that sees the scenes learns to answer' questions
 learn words 'the same GPT without the images' questions_without_images

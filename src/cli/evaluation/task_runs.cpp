@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/generation/image_prompts.h"
+#include "cli/image_prompts.h"
 #include "inference/engine_choice.h"
 #include "utils/log.h"
 

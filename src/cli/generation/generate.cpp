@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "cli/commands.h"
-#include "cli/generation/image_prompts.h"
+#include "cli/image_prompts.h"
 #include "cli/generation/loaded_model.h"
 #include "cli/run/launch.h"
 #include "inference/protocol/fields.h"

@@ -20,8 +20,8 @@ struct DrawingPlan {
 /// cannot be written.
 void draw_classes(const DrawingPlan& plan);
 
-/// FOLDER/train.jsonl, conversations about FOLDER/train/00000.png and so on, and FOLDER/valid.jsonl;
-/// FOLDER/questions.jsonl: one question about each image of the latter, with its answers.
+/// FOLDER/train.jsonl, conversations about FOLDER/train/00000.png and so on, FOLDER/valid.jsonl,
+/// and FOLDER/questions.jsonl: one question about each image of the latter, with its answers.
 /// Error(data) where a file cannot be written, or no word fits.
 void draw_questions(const DrawingPlan& plan);
 

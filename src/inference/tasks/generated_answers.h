@@ -21,7 +21,8 @@ using ShowImages = std::function<void(const TaskQuestion&, GenerationRequest&)>;
 
 /// Generates the likeliest answers, up to a text of `until`, and compares them with the targets. Of
 /// long contexts the end is kept that leaves room for the answer. All ranks that share the engine
-/// call it alike. `show`: absent where the model sees no images; Error(usage) where the task has some.
+/// call it alike. `show`: absent where the model sees no images; Error(usage) where the task has
+/// some.
 GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                     const EvaluationTask& task,
                                     const std::vector<TaskQuestion>& questions,

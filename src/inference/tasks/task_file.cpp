@@ -171,11 +171,11 @@ EvaluationTask task_of(const YAML::Node& root) {
     throw_data("clean: {}; known is wikihow", clean);
   }
   task.cleans = !clean.empty();
-  task.image = DocumentTemplate(text_of(root, "doc_to_image"));
-  task.references = DocumentTemplate(text_of(root, "doc_to_references"));
-  task.has_images = bool(root["doc_to_image"]);
-  task.has_references = bool(root["doc_to_references"]);
-  if ((task.has_images || task.has_references) && !task.generates) {
+  task.about.image = DocumentTemplate(text_of(root, "doc_to_image"));
+  task.about.references = DocumentTemplate(text_of(root, "doc_to_references"));
+  task.about.has_images = bool(root["doc_to_image"]);
+  task.about.has_references = bool(root["doc_to_references"]);
+  if ((task.about.has_images || task.about.has_references) && !task.generates) {
     throw_data("doc_to_image, doc_to_references: output_type generate_until is needed");
   }
   read_generation(root, task);

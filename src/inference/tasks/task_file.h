@@ -8,6 +8,12 @@
 
 namespace mpitron::inference {
 
+/// What a task says of questions about images.
+struct AboutImages {
+  DocumentTemplate image, references;  // a path below the data's folder; all right answers
+  bool has_images = false, has_references = false;
+};
+
 /// A task as data, a YAML file with lm-evaluation-harness's keys: `output_type` multiple_choice or
 /// generate_until, `doc_to_text`, `doc_to_choice`, `doc_to_target`, delimiters, `num_fewshot`,
 /// `generation_kwargs`, `filter_list`, ... Keys that say where its documents come from are not
@@ -30,9 +36,7 @@ struct EvaluationTask {
   std::vector<AnswerFilter> filters;
   AnswerComparison comparison;
   std::vector<std::string> metrics;  // of the answers as they are: f1, bleu, vqa_accuracy, ...
-  // of questions about images
-  DocumentTemplate image, references;  // paths below the data's folder; all right answers
-  bool has_images = false, has_references = false;
+  AboutImages about;
 
   bool measures(const std::string& metric) const;
 

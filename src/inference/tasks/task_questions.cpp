@@ -108,10 +108,10 @@ Parts parts_of(const EvaluationTask& task, const TaskDocument& document) {
   if (task.generates) {
     question.target = parts.answer;
     question.contexts = {parts.text};
-    question.references =
-        task.has_references ? task.references.list(document) : std::vector{parts.answer};
-    if (task.has_images) {
-      question.images = {task.image.text(document)};
+    question.references = task.about.has_references ? task.about.references.list(document)
+                                                    : std::vector{parts.answer};
+    if (task.about.has_images) {
+      question.images = {task.about.image.text(document)};
     }
     return parts;
   }

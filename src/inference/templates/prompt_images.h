@@ -18,8 +18,9 @@ class PromptImages {
  public:
   PromptImages(const config::VlmConfig& vlm, ImagePolicy policy) : vlm_(vlm), policy_(policy) {}
 
-  /// Of data:image/...;base64,..., or of a file below the root: file:///path or a path. Error(usage)
-  /// for other addresses, nothing is fetched from a network; Error(data) for what is no image.
+  /// Of data:image/...;base64,..., or of a file below the root: file:///path or a path.
+  /// Error(usage) for other addresses, nothing is fetched from a network; Error(data) for what is
+  /// no image.
   PromptImage read(const std::string& url) const;
   /// Of the bytes of a file. Error(data) with the name.
   PromptImage of_bytes(std::span<const std::byte> bytes, const std::string& name) const;

@@ -1,4 +1,4 @@
-#include "cli/generation/image_prompts.h"
+#include "cli/image_prompts.h"
 
 #include "data/images/image_conversations.h"
 #include "train/batches/image_text_encoder.h"
