@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "cli/commands.h"
-#include "cli/image_prompts.h"
 #include "cli/generation/loaded_model.h"
+#include "cli/image_prompts.h"
 #include "cli/run/launch.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/served_model.h"
