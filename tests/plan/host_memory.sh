@@ -59,7 +59,8 @@ failed=0
 for number in "${!configurations[@]}"; do
   ((number + 1 < first || number + 1 > last)) && continue
   ranks=${configurations[number]%%|*}
-  flags="$base ${configurations[number]#*|}"
+  # shellcheck disable=SC2086,SC2116
+  flags=$(echo $base ${configurations[number]#*|})
   # shellcheck disable=SC2086
   if ! mpirun -n "$ranks" "$program" pretrain-gpt $flags >"$folder/log" 2>&1; then
     echo "$((number + 1)): $(grep -m1 error "$folder/log")"
@@ -69,7 +70,7 @@ for number in "${!configurations[@]}"; do
   while read -r rank held; do
     # shellcheck disable=SC2086
     told=$("$program" plan $flags --world-size "$ranks" --dry-run "$rank" --json | sed 's/.*"peak_bytes": \([0-9]*\).*/\1/')
-    awk -v n=$((number + 1)) -v rank="$rank" -v held="$held" -v told="$told" -v flags="${configurations[number]#*|}" 'BEGIN {
+    awk -v n=$((number + 1)) -v rank="$rank" -v held="$held" -v told="$told" -v flags="${flags#*--mock-data}" 'BEGIN {
       told /= 1048576
       off = 100 * (told / held - 1)
       printf "%2d rank %d: held %8.1f MB, told %8.1f MB, %+6.2f %%  %s\n", n, rank, held, told, off, flags

@@ -22,9 +22,10 @@ void change_parts(PlanRequest& request, const std::string& text) {
 std::map<std::string, Index> layout_choices(const std::string& option, const std::string& text) {
   std::map<std::string, Index> result;
   for (const auto& [name, value] : assignments(option, text)) {
-    constexpr std::array<std::string_view, 7> kNames = {"tp", "cp", "pp", "vp", "ep", "etp", "mbs"};
-    if (std::ranges::find(kNames, name) == kNames.end() || value < 1) {
-      throw_usage("plan: {} {}: one of {} is expected, of at least 1", option, name,
+    constexpr std::array<std::string_view, 8> kNames = {"tp", "cp",  "pp",  "vp",
+                                                        "ep", "etp", "mbs", "fsdp"};
+    if (std::ranges::find(kNames, name) == kNames.end() || value < (name == "fsdp" ? 0 : 1)) {
+      throw_usage("plan: {} {}: one of {} is expected, of at least 1 (fsdp: 0 or 1)", option, name,
                   fmt::join(kNames, ", "));
     }
     result[name] = static_cast<Index>(value);
