@@ -60,6 +60,11 @@ PlanRequest read_plan_request(const Arguments& arguments) {
     request.flags.insert(request.flags.end(),
                          {"--world-size", std::to_string(static_cast<Index>(value))});
   });
+  const bool says_ranks = std::ranges::any_of(
+      request.flags, [](const std::string& word) { return word.starts_with("--world-size"); });
+  if (request.searches && !says_ranks) {
+    throw_usage("plan --search: --gpus N is missing");
+  }
   if (const auto text = take_value(request.flags, "--fix")) {
     request.fixed = layout_choices("--fix", *text);
   }

@@ -19,8 +19,8 @@ struct Candidate {
   StepTime time;
 };
 
-/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `etp`, `mbs`, and
-/// `fsdp`: 1 where parameters are fully sharded.
+/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `etp`, `mbs`,
+/// and `fsdp`: 1 where parameters are fully sharded.
 struct SearchSpace {
   Job job;  // model, batch and GPUs
   std::map<std::string, Index> fixed;
