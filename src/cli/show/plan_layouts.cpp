@@ -1,7 +1,6 @@
-#include "cli/show/plan_layouts.h"
-
 #include <algorithm>
 
+#include "cli/show/plan_request.h"
 #include "plan/replay/rank_replay.h"
 #include "plan/search/startup.h"
 #include "utils/log.h"

@@ -1,8 +1,7 @@
-#include "cli/show/plan_machine.h"
-
 #include <algorithm>
 
-#include "cli/show/plan_layouts.h"
+#include "cli/show/plan_commands.h"
+#include "cli/show/plan_request.h"
 #include "config/parse/parse.h"
 #include "plan/calibration/calibration.h"
 #include "plan/machine/exit_codes.h"

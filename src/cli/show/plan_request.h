@@ -2,12 +2,14 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
-#include "cli/show/plan_library.h"
+#include "cli/show/plan_commands.h"
 #include "plan/model/flops_formula.h"
 #include "plan/search/goodput.h"
 #include "plan/search/report.h"
+#include "plan/search/search.h"
 
 namespace mpitron::cli {
 
@@ -35,5 +37,27 @@ std::map<std::string, Index> layout_choices(const std::string& option, const std
 
 /// Bytes of a GPU that tensors may take: without its margin and what libraries hold.
 double usable_memory(const PlanRequest& request);
+
+/// A layout with the run in it.
+struct PlannedLayout {
+  plan::Candidate candidate;
+  plan::Job job;
+};
+
+/// The header of lines of layouts, and one of them: `number` counts from 1.
+inline constexpr const char* kLayoutColumns =
+    "    tp cp pp vp ep mbs   dp sharding                      recompute      step   MFU  "
+    "tokens/s/GPU  memory GB  "
+    "bubble   days  MWh";
+
+std::string layout_line(const PlanRequest& request, const PlannedLayout& layout,
+                        std::size_t number);
+
+/// Prints what is told of one layout alone: memory, the parts of the step, what it depends on,
+/// failures, the start and the program's own memory where they are asked for.
+void print_details(const PlanRequest& request, const PlannedLayout& layout);
+
+/// The layouts for programs.
+std::string layouts_json(const PlanRequest& request, const std::vector<PlannedLayout>& layouts);
 
 }  // namespace mpitron::cli
