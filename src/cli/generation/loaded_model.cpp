@@ -3,6 +3,7 @@
 #include "cli/generation/cache_size.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
+#include "inference/engine_choice.h"
 #include "models/make_model.h"
 
 namespace mpitron::cli {
@@ -120,6 +121,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
 
 inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) const {
   const CacheSize cache{.config = model_->config(),
+                        .first_layer = model_->part().first_layer,
                         .layers = model_->part().num_layers,
                         .block_size = options.block_size,
                         .tensor_ranks = options.layout.tensor,
@@ -127,6 +129,7 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
   return {.block_size = options.block_size,
           .blocks = cache.blocks(options.max_requests, options.cache_gigabytes),
           .slots = options.max_requests,
+          .states = inference::states_for(model_->config(), options.max_requests),
           .max_step_tokens = options.max_tokens,
           .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),
