@@ -108,8 +108,8 @@ struct ScanRow {
   ScanRow(Index n, Index p) : x(place(p)), y(x), b(place(n)), c(b) {}
 };
 
-/// kCount columns of a state from `at` on: what is left of the one before, which may lie in the same
-/// memory, and what the row adds; what it reads is added up in registers.
+/// kCount columns of a state from `at` on: what is left of the one before, which may lie in the
+/// same memory, and what the row adds; what it reads is added up in registers.
 template <Index kCount>
 void advance_columns(const float* before, float* state, Index at, ScanRow& row) {
   const auto p = static_cast<Index>(row.x.size());
