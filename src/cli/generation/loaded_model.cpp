@@ -100,6 +100,12 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
   engine = ranks_.engine(*device_, *model_, shape_);
 }
 
+std::shared_ptr<const tokenizers::ChatTemplate> LoadedModel::chat_template() const {
+  const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(tokenizer.get());
+  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
+  return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
+}
+
 void LoadedModel::read_model(const ModelOptions& options) {
   convert::ModelReader reader(options.load, {.format = convert::detect_format(options.load)});
   const config::ModelConfig config = config_of(options, reader.description().model);

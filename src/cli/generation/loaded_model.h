@@ -2,6 +2,7 @@
 #include "cli/data/tokenizer_flags.h"
 #include "cli/generation/generation_ranks.h"
 #include "inference/scheduling/scheduler.h"
+#include "tokenizers/chat/chat_template.h"
 
 namespace mpitron::cli {
 
@@ -36,6 +37,8 @@ class LoadedModel {
   /// Whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
   void follow() { ranks_.follow(*device_, *model_, shape_); }
+  /// The template that the tokenizer brings along; null where it has none.
+  std::shared_ptr<const tokenizers::ChatTemplate> chat_template() const;
 
   std::string name;  // of the folder
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;

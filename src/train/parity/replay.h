@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -41,13 +42,15 @@ struct ReplayResult {
   double max_relative_logit = 0;  // largest attention scores, where they are recorded
   double max_relative_norm = 0;   // of parameters at the end, likewise
   bool buffers_agree = true;      // biases of routers at the end
+  bool complete = true;           // to the recorded end, so that what was recorded there counts
   ReplayTolerance tolerance;
   bool pass() const;
 };
 
 /// Trains as the recorded run did, from its weights and batches, and compares. `extra_flags` are
-/// added behind the recorded ones (layout flags). All ranks call it and get the same result.
+/// added behind the recorded ones (layout flags). Stops after `iterations`, where there are more;
+/// what was recorded at the end is then not compared. All ranks call it and get the same result.
 ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
-                    const std::vector<std::string>& extra_flags);
+                    const std::vector<std::string>& extra_flags, std::size_t iterations = SIZE_MAX);
 
 }  // namespace mpitron::train
