@@ -1,8 +1,7 @@
-#include "cli/show/plan_dry_run.h"
-
 #include <charconv>
 #include <map>
 
+#include "cli/show/plan_commands.h"
 #include "config/parse/parse.h"
 #include "plan/dry_run/job_player.h"
 #include "plan/dry_run/matching.h"

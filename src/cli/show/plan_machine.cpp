@@ -1,11 +1,9 @@
-#include "cli/show/plan_machine.h"
-
 #include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <map>
 
-#include "cli/show/plan_library.h"
+#include "cli/show/plan_commands.h"
 #include "config/parse/parse.h"
 #include "plan/calibration/calibration.h"
 #include "plan/machine/exit_codes.h"

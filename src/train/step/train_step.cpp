@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/experts/router_loss.h"
-#include "parallel/flat_sum.h"
+#include "parallel/flat_memory.h"
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
 #include "tensor/host_copy.h"
