@@ -3,7 +3,7 @@
 #include "comm/shared/shared_collective.h"
 
 namespace mpitron::comm {
-namespace posting_agreement_test {
+namespace shared_collective_test {
 
 Posting calls(CollectiveKind kind, Index numel) {
   return {.kind = kind,
@@ -51,5 +51,5 @@ TEST(PostingAgreement, MembersOfAnAllToAllMaySendDifferentAmounts) {
   EXPECT_FALSE(find_disagreement(postings));
 }
 
-}  // namespace posting_agreement_test
+}  // namespace shared_collective_test
 }  // namespace mpitron::comm

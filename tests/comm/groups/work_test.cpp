@@ -8,7 +8,7 @@
 #include "comm/groups/world.h"
 
 namespace mpitron::comm {
-namespace waiting_time_test {
+namespace work_test {
 
 constexpr std::chrono::milliseconds kStep(1);
 
@@ -54,5 +54,5 @@ TEST(WaitingTime, AddsUpForEachThreadAlone) {
   EXPECT_EQ(elsewhere, 0);
 }
 
-}  // namespace waiting_time_test
+}  // namespace work_test
 }  // namespace mpitron::comm

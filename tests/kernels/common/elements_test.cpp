@@ -6,7 +6,7 @@
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels::reference {
-namespace reference_elements_test {
+namespace elements_test {
 
 TEST(ReferenceElements, FewerIndicesCountOverTheLeadingDimensions) {
   TestTensor tensor(DType::f64, {2, 3, 4});
@@ -42,5 +42,5 @@ TEST(ReferenceElements, Fp64IsExact) {
   EXPECT_EQ(x.values()[0], 0x1p-52);
 }
 
-}  // namespace reference_elements_test
+}  // namespace elements_test
 }  // namespace mpitron::kernels::reference
