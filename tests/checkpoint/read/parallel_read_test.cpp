@@ -1,9 +1,9 @@
+#include "checkpoint/read/parallel_read.h"
+
 #include <array>
 #include <cstring>
 
 #include <gtest/gtest.h>
-
-#include "checkpoint/read/parallel_read.h"
 
 namespace mpitron::checkpoint {
 namespace parallel_read_test {

@@ -1,10 +1,10 @@
+#include "checkpoint/write/background_writer.h"
+
 #include <cstring>
 #include <numeric>
 #include <thread>
 
 #include <gtest/gtest.h>
-
-#include "checkpoint/write/background_writer.h"
 
 namespace mpitron::checkpoint {
 namespace background_writer_test {

@@ -1,10 +1,11 @@
+#include "comm/groups/work.h"
+
 #include <chrono>
 #include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "comm/groups/work.h"
 #include "comm/groups/world.h"
 
 namespace mpitron::comm {

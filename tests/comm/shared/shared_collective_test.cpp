@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "comm/shared/shared_collective.h"
+
+#include <gtest/gtest.h>
 
 namespace mpitron::comm {
 namespace shared_collective_test {

@@ -1,8 +1,9 @@
+#include "kernels/reference/common/elements.h"
+
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "kernels/reference/common/elements.h"
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels::reference {

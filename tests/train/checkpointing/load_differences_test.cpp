@@ -1,7 +1,8 @@
+#include "train/checkpointing/load_differences.h"
+
 #include <gtest/gtest.h>
 
 #include "checkpoint/format/file.h"
-#include "train/checkpointing/load_differences.h"
 
 namespace mpitron::train {
 namespace load_differences_test {
