@@ -16,7 +16,7 @@
 
 namespace mpitron::inference {
 
-/// Reads a schema and makes a grammar of it: one call of `schema` for each schema within the schema.
+/// Reads a schema and makes a grammar of it: one call of `schema` for each schema within it.
 /// Paths ("#/properties/name") are for messages, `depth` counts the schemas that this one lies in.
 /// Error(data) names the place of what has no grammar.
 class SchemaWalk {
