@@ -42,6 +42,13 @@ struct StepReport {
   }
 };
 
+/// Gradients, one operation for all, that a group sums beside the replicas: those of which each
+/// tensor rank has a part, and the tied table's, of which first and last stage each know one use.
+struct GradientCompletion {
+  comm::Group* group = nullptr;
+  std::vector<tensor::Tensor> gradients = {};  // what of them is this rank's
+};
+
 /// Everything that one optimizer step needs: forward and backward over the microbatches, scaling,
 /// clipping, update, schedules. Owns the gradients and the optimizer's state.
 class TrainStep {
@@ -91,6 +98,8 @@ class TrainStep {
   /// Throws where replicas hold different weights (parallel/weight_hash.h).
   void check_replicas();
   parallel::DataParallel& replicas() { return *replicas_; }
+  /// What the replicas' sum leaves open on this rank, in the reference's order.
+  std::vector<GradientCompletion> completions() const;
   const Fp8Weights& fp8_weights() const { return fp8_weights_; }
   device::Device& device() const { return device_; }
 
@@ -99,7 +108,6 @@ class TrainStep {
   std::vector<LossSums> play(const BatchPass& pass, const NextMicrobatch& next);
   /// Adds this rank's sums up over all ranks.
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
-  void complete_gradients();
   void visit_buffers(tensor::StateVisitor& visitor) const;
   void begin_models(Index iteration);
   void end_models(Index iteration);
