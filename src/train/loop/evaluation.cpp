@@ -35,7 +35,7 @@ Evaluator::Stream Evaluator::stream_of(const Evaluation& evaluation) const {
   StreamShare share = share_of(model_);
   share.padded_samples = evaluation.padded_samples();
   const Index together = config_.training.micro_batch_size * share.data_parallel_size;
-  return {std::make_unique<MicrobatchStream>(evaluation.dataset, config_, *data_.tokenizer,
+  return {std::make_unique<MicrobatchStream>(evaluation.dataset, config_, data_,
                                              evaluation.consumed, share),
           evaluation.samples() / together};
 }

@@ -38,7 +38,7 @@ std::optional<double> unigram_loss(const TrainingData& data, const config::RunCo
   if (!evaluation) {
     return std::nullopt;
   }
-  MicrobatchStream stream(evaluation.dataset, config, *data.tokenizer, 0,
+  MicrobatchStream stream(evaluation.dataset, config, data, 0,
                           {.padded_samples = evaluation.padded_samples()});
   UnigramLoss unigram;
   for (Index read = 0; read < evaluation.samples(); read += config.training.micro_batch_size) {
