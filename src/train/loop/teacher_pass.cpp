@@ -68,17 +68,18 @@ void TeacherPass::run() const {
   const auto rows = distinct_rows(data_, config_, [](std::uint64_t) { return false; });
   const Index s = config_.training.seq_length;
   const Index k = std::min(files.top_k, config_.model.padded_vocab_size);
+  const std::filesystem::path part = *files.output + ".part";
   TeacherFile::Layout layout;
   checkpoint::on_member_0(*model_.world().all(), [&] {
     std::vector<std::uint64_t> keys;
     for (Index i = 0; i < rows->size(); ++i) {
       keys.push_back(rows->row(i).key);
     }
-    layout = TeacherFile::create(*files.output, keys, s, k);
+    layout = TeacherFile::create(part, keys, s, k);
   });
   double offsets[] = {static_cast<double>(layout.ids), static_cast<double>(layout.log_probs)};
   model_.world().all()->broadcast({offsets, DType::f64, {2}}, 0).wait();
-  checkpoint::PosixFile file(*files.output, checkpoint::PosixFile::Mode::modify);
+  checkpoint::PosixFile file(part, checkpoint::PosixFile::Mode::modify);
   StreamShare share = share_of(model_);
   const Index together = config_.training.micro_batch_size * share.data_parallel_size;
   const Index batches = (rows->size() + together - 1) / together;
@@ -99,6 +100,8 @@ void TeacherPass::run() const {
   }
   file.sync();
   model_.world().all()->barrier();
+  checkpoint::on_member_0(*model_.world().all(),
+                          [&] { std::filesystem::rename(part, *files.output); });
   log::print(fmt::format("  {}: the {} likeliest words of {} samples, in {:.1f} s", *files.output,
                          k, rows->size(), timer.seconds()));
 }
