@@ -31,6 +31,8 @@ int convert(const Arguments& arguments);
 int adapter(const Arguments& arguments);
 int parity(const Arguments& arguments);
 int serve(const Arguments& arguments);
+int chat(const Arguments& arguments);
+int ask(const Arguments& arguments);
 int generate(const Arguments& arguments);
 int embed(const Arguments& arguments);
 int plan(const Arguments& arguments);

@@ -35,13 +35,6 @@ void check_range(const char* name, Index value, std::pair<Index, Index> allowed)
   }
 }
 
-/// The template that the tokenizer brings along; null where it has none.
-std::shared_ptr<const tokenizers::ChatTemplate> chat_of(const tokenizers::Tokenizer& tokenizer) {
-  const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(&tokenizer);
-  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
-  return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
-}
-
 inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});
@@ -55,7 +48,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
           .scheduler = o.model.scheduling(),
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,
-          .chat = chat_of(*model.tokenizer),
+          .chat = model.chat_template(),
           .version = build_info::kVersion,
           .max_waiting = o.queue,
           .drain = std::chrono::seconds(o.drain_seconds)};

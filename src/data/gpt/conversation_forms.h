@@ -1,10 +1,13 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "data/gpt/encoded_conversation.h"
+#include "tokenizers/chat/chat_format.h"
 
 namespace mpitron::data {
+
+using Conversation = std::vector<tokenizers::ChatMessage>;
 
 /// Two conversations that differ in their last answer.
 struct AnswerPair {

@@ -1,5 +1,5 @@
 #pragma once
-#include "data/gpt/encoded_conversation.h"
+#include "data/gpt/conversation_file.h"
 #include "data/gpt/gpt_sample.h"
 
 namespace mpitron::data {

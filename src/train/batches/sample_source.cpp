@@ -5,9 +5,6 @@
 
 #include "data/loading/batch_loader.h"
 #include "train/batches/extra_columns.h"
-#include "train/batches/image_data.h"
-#include "train/batches/labelled_data.h"
-#include "train/batches/masked_lm_data.h"
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 

@@ -7,7 +7,7 @@
 #include "train/loop/reference_pass.h"
 #include "train/loop/teacher_pass.h"
 #include "train/model/flops.h"
-#include "train/run/run_description.h"
+#include "train/run/run_record.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
