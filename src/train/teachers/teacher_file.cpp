@@ -9,6 +9,7 @@ namespace mpitron::train {
 namespace {
 
 const io::TableFields kKeyFields = {"key"};
+constexpr std::string_view kTables[] = {"rows"};
 
 }  // namespace
 
@@ -28,7 +29,7 @@ TeacherFile::Layout TeacherFile::create(const std::filesystem::path& path,
 TeacherFile::TeacherFile(const std::filesystem::path& path, Index seq_length)
     : file_(path), seq_length_(seq_length) {
   const io::Hdf5File file(path, io::Hdf5File::Mode::read);
-  const std::vector<io::DataSet> arrays = file.data_sets({});
+  const std::vector<io::DataSet> arrays = file.data_sets(kTables);
   const auto array = [&](const char* name) -> const io::DataSet& {
     const auto found = std::ranges::find(arrays, name, &io::DataSet::name);
     if (found == arrays.end() || found->shape.rank() != 3) {
