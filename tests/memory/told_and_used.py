@@ -18,28 +18,26 @@ SIZES = ("--num-layers 4 --hidden-size 256 --num-attention-heads 8 --seq-length 
          "--vocab-size 4095 --mock-data").split()
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
        "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
-# name: (ranks, command, options)
+# name: (ranks, options)
 RUNS = {
-    "fp32": (1, "gpt", ""),
-    "bf16": (1, "gpt", "--bf16"),
-    "recompute, full": (1, "gpt", "--bf16 --recompute-granularity full --recompute-method uniform --recompute-num-layers 1"),
-    "recompute, selective": (1, "gpt", "--recompute-granularity selective --recompute-modules layernorm mlp"),
-    "TP + SP": (2, "gpt", "--tensor-model-parallel-size 2 --sequence-parallel"),
-    "PP": (2, "gpt", "--bf16 --pipeline-model-parallel-size 2"),
-    "PP, interleaved": (2, "gpt", "--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2"),
-    "CP": (2, "gpt", "--context-parallel-size 2"),
-    "EP": (2, "gpt", "--num-experts 4 --expert-model-parallel-size 2 --moe-router-topk 2 --disable-bias-linear"),
-    "distributed optimizer": (2, "gpt", "--bf16 --use-distributed-optimizer"),
-    "FSDP": (2, "gpt", "--bf16 --use-distributed-optimizer --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
+    "fp32": (1, ""),
+    "bf16": (1, "--bf16"),
+    "recompute, full": (1, "--bf16 --recompute-granularity full --recompute-method uniform --recompute-num-layers 1"),
+    "recompute, selective": (1, "--recompute-granularity selective --recompute-modules layernorm mlp"),
+    "TP + SP": (2, "--tensor-model-parallel-size 2 --sequence-parallel"),
+    "PP": (2, "--bf16 --pipeline-model-parallel-size 2"),
+    "PP, interleaved": (2, "--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2"),
+    "CP": (2, "--context-parallel-size 2"),
+    "EP": (2, "--num-experts 4 --expert-model-parallel-size 2 --moe-router-topk 2 --disable-bias-linear"),
+    "distributed optimizer": (2, "--bf16 --use-distributed-optimizer"),
+    "FSDP": (2, "--bf16 --use-distributed-optimizer --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads_params "
                        "--no-gradient-accumulation-fusion --ckpt-format fsdp_dtensor"),
-    "long sequence": (1, "gpt", "--bf16 --seq-length 1024 --micro-batch-size 1 --global-batch-size 1"),
-    "T5": (1, "t5", "--encoder-seq-length 256 --decoder-seq-length 64 --bf16"),
+    "long sequence": (1, "--bf16 --seq-length 1024 --micro-batch-size 1 --global-batch-size 1"),
 }
 
 
-def words(command, more):
-    own = SIZES if command == "gpt" else [w for w in SIZES if w not in ("--seq-length", "256")]
-    return [*own, *more.split()]
+def words(more):
+    return [*SIZES, *more.split()]
 
 
 def run(program, folder, parts):
@@ -49,14 +47,14 @@ def run(program, folder, parts):
     return end.stdout
 
 
-def told(program, folder, ranks, command, more):
-    out = run(program, folder, [program, "check", "--model", command, *words(command, more), "--world-size", ranks, "--no-files"])
+def told(program, folder, ranks, more):
+    out = run(program, folder, [program, "check", *words(more), "--world-size", ranks, "--no-files"])
     return sum(float(mb) for mb in re.search(r"fullest rank: ([\d.]+) MB .*?, ([\d.]+) MB activations and scratch", out).groups())
 
 
-def used(program, folder, ranks, command, more):
+def used(program, folder, ranks, more):
     start = ["mpirun", "-n", ranks] if ranks > 1 else []
-    out = run(program, folder, [*start, program, f"pretrain-{command}", *words(command, more)])
+    out = run(program, folder, [*start, program, "pretrain-gpt", *words(more)])
     return max(float(mb) for mb in re.findall(r"max tensors: ([\d.]+)", out))
 
 
