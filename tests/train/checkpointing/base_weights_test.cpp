@@ -18,8 +18,8 @@ TEST(BaseWeights, AnAdapterOfAnotherModelIsRefused) {
     GTEST_SKIP() << folder << ": not in this set of reference data";
   }
   config::RunConfig config =
-      tiny_run({"--swiglu", "--normalization", "RMSNorm", "--disable-bias-linear",
-                "--position-embedding-type", "rope"});
+      tiny_run({"--swiglu", "--ffn-hidden-size", "24", "--normalization", "RMSNorm",
+                "--disable-bias-linear", "--position-embedding-type", "rope"});
   config.model.lora = adapter_config(folder);
   EXPECT_GT(config.model.lora->rank, 0);
   const auto device = device::make_device("host");
