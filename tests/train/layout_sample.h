@@ -8,7 +8,8 @@
 
 // A sample of all layouts of up to eight ranks, of kinds of models whose layouts differ.
 // MPITRON_LAYOUTS=all takes all of them (or how many, or 2/4: the second of four parts),
-// MPITRON_LAYOUT_SEED another sample, MPITRON_LAYOUT_MODELS the models of which a flag is this word.
+// MPITRON_LAYOUT_SEED another sample, MPITRON_LAYOUT_MODELS the models of which a flag is this
+// word.
 
 namespace mpitron::train {
 

@@ -75,8 +75,8 @@ struct IterationReport {
 /// ` [2026-08-22 15:22:22.123456] iteration        1/     100 | consumed samples: ... |`.
 std::string iteration_line(const IterationReport& report);
 
-/// Three lines joined by newlines: a rule of dashes, the figures, losses with their perplexities, the
-/// rule.
+/// Three lines joined by newlines: a rule of dashes, the figures (losses with their perplexities),
+/// the rule.
 /// `where` is "iteration 100", or "iteration 100 on test set" at the end; `set` numbers one of
 /// several validation sets.
 std::string validation_lines(std::string_view where, std::span<const NamedLoss> losses,
