@@ -27,7 +27,7 @@ bool can_be_replayed(const config::RunConfig& run) {
   constexpr Index kMostLayers = 1000, kMostTokens = 10'000'000;  // which are made up
   return run.model.seq_length * run.training.micro_batch_size < kMostTokens &&
          run.model.padded_vocab_size > 0 && run.model.all_layers() < kMostLayers &&
-         !run.model.family().encoder_decoder &&
+         !run.model.family().encoder_decoder && !run.model.fp8 &&
          run.model.family().samples != config::SampleKind::image_texts && !run.optimizer.offload;
 }
 

@@ -25,8 +25,8 @@ MemoryEstimate estimate_memory(config::RunConfig run);
 
 /// The peak of a host's allocator in a step: the program of the first and of the last stage is run
 /// without devices and peers, in a fraction of a second. By formula where it cannot be: an unknown
-/// vocabulary, encoder with decoder, texts with images, state in the host's memory, a thousand
-/// layers or 10^7 tokens.
+/// vocabulary, encoder with decoder, texts with images, products in 8 bits, state in the host's
+/// memory, a thousand layers or 10^7 tokens.
 MemoryEstimate replay_memory(config::RunConfig run);
 
 /// "memory of the fullest rank: 1.8 MB weights, ..."
