@@ -44,8 +44,7 @@ TEST(SftTokenizer, RefusesWhatDoesNotFit) {
 class TemplateTest : public ::testing::Test {
  protected:
   SftTokenizer with_template(const std::string& text) const {
-    std::filesystem::copy(qwen2(), folder_.path(),
-                          std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::copy(qwen2(), folder_.path(), std::filesystem::copy_options::recursive);
     test::write_bytes(folder_ / "tokenizer_config.json",
                       R"({"eos_token": "<|im_end|>", "chat_template": ")" + text + "\"}");
     return {folder_.path(), "default"};
@@ -57,8 +56,8 @@ class TemplateTest : public ::testing::Test {
 
 TEST_F(TemplateTest, AnswersAreWhatARenderingHasMore) {
   const SftTokenizer tokenizer = with_template(
-      "{% for m in messages %}<|im_start|>{{ m.role }}: {{ m.content }}<|im_end|>{% endfor %}"
-      "{% if add_generation_prompt %}<|im_start|>assistant: {% endif %}");
+      "{% for m in messages %}{{ m.role }}<|im_start|>{{ m.content | trim }}<|im_end|>{% endfor %}"
+      "{% if add_generation_prompt %}assistant<|im_start|>{% endif %}");
   const auto cache = tokenizer.make_cache();
   const auto [ids, targets] = tokenizer.encode_conversation(talk_, *cache);
   TokenIds learned;
