@@ -51,7 +51,7 @@ class ReferencePassTest : public ::testing::Test {
     const auto file = std::make_shared<const data::ConversationFile>(folder_ / "x.jsonl");
     data::SftDatasetOptions options{.end = file->size(), .eod = 21, .pad = 22};
     options.description.seq_length = tiny.config.training.seq_length;
-    options.description.num_samples = 40;
+    options.description.num_samples = 80;
     tiny.data.sets = {
         std::make_shared<const data::PairDataset>(file, options, encode, false), {}, nullptr};
     tiny.data.reference = std::make_shared<RowValues>();
@@ -80,8 +80,8 @@ class ReferencePassTest : public ::testing::Test {
 };
 
 TEST_F(ReferencePassTest, PreferencesAreLearnedFromWhereTheModelStands) {
-  const Curve curve = run(10, {"--hidden-dropout", "0", "--attention-dropout", "0"});
-  ASSERT_EQ(curve.losses.size(), 10U);
+  const Curve curve = run(20, {"--hidden-dropout", "0", "--attention-dropout", "0"});
+  ASSERT_EQ(curve.losses.size(), 20U);
   EXPECT_NEAR(curve.losses.front(), std::log(2.0), 1e-6);
   EXPECT_LT(curve.losses.back(), 0.3);
   EXPECT_EQ(curve.accuracies.back(), 1);
@@ -89,15 +89,19 @@ TEST_F(ReferencePassTest, PreferencesAreLearnedFromWhereTheModelStands) {
 
 TEST_F(ReferencePassTest, ARunGoesOnWithTheSameReference) {
   const std::string whole = folder_ / "whole", first = folder_ / "first";
-  const std::vector<double> all = run(6, {"--save", whole}).losses;
-  run(3, {"--save", first, "--lr-decay-iters", "6"});
-  const std::vector<double> rest = run(6, {"--load", first, "--save", first}).losses;
+  const auto go = [&](Index iterations, std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--lr-decay-iters", "6"});
+    return run(iterations, flags).losses;
+  };
+  const std::vector<double> all = go(6, {"--save", whole});
+  go(3, {"--save", first});
+  const std::vector<double> rest = go(6, {"--load", first, "--save", first});
   ASSERT_EQ(rest.size(), 3U);
   EXPECT_EQ(rest, std::vector<double>(all.begin() + 3, all.end()));
 
   std::filesystem::remove(first + "/reference.h5");
   EXPECT_NE(test::message_of([&] {
-              run(8, {"--load", first});
+              go(8, {"--load", first});
             }).find("4 pairs of the data"),
             std::string::npos);
 }
