@@ -80,7 +80,8 @@ class ReferencePassTest : public ::testing::Test {
 };
 
 TEST_F(ReferencePassTest, PreferencesAreLearnedFromWhereTheModelStands) {
-  const Curve curve = run(20, {"--hidden-dropout", "0", "--attention-dropout", "0"});
+  const Curve curve =
+      run(20, {"--hidden-dropout", "0", "--attention-dropout", "0", "--lr-decay-iters", "20"});
   ASSERT_EQ(curve.losses.size(), 20U);
   EXPECT_NEAR(curve.losses.front(), std::log(2.0), 1e-6);
   EXPECT_LT(curve.losses.back(), 0.3);
