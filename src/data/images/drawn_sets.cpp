@@ -66,6 +66,7 @@ void draw_classes(const DrawingPlan& plan) {
 void draw_questions(const DrawingPlan& plan) {
   const std::filesystem::path folder = plan.folder;
   const std::vector<std::string> words = words_of(plan.words_file, plan.edge);
+  std::filesystem::create_directories(folder);
   std::ofstream asked(folder / "questions.jsonl");
   for (Index set = 0; set < 2; ++set) {
     std::filesystem::create_directories(folder / kSets[set]);

@@ -21,14 +21,16 @@ void store(const tensor::Tensor& table, Index at, double value) {
 
 }  // namespace
 
-/// cos and sin of position * inverse frequency, times YaRN's concentration.
+/// cos and sin of position * inverse frequency, times YaRN's concentration. A device that computes
+/// nothing needs no values.
 ops::RotaryTables make_rotary_tables(device::Device& device, const config::ModelConfig& config,
                                      Index s, DType dtype) {
   const RotaryFrequencies frequencies = rotary_frequencies(config);
   const Index r = static_cast<Index>(frequencies.inverse.size());
   const tensor::Tensor cos = tensor::empty_on_host(device, {s, r}, dtype);
   const tensor::Tensor sin = tensor::empty_on_host(device, {s, r}, dtype);
-  for (Index position = 0; position < s; ++position) {
+  const Index filled = device.computes() ? s : 0;
+  for (Index position = 0; position < filled; ++position) {
     const double scaled = static_cast<double>(position) / frequencies.position_divisor;
     for (Index i = 0; i < r; ++i) {
       // The reference forms the angle in fp32.
