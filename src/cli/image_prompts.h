@@ -1,5 +1,6 @@
 #pragma once
 #include "config/model_config.h"
+#include "images/codecs/decode.h"
 #include "inference/templates/prompt_images.h"
 
 namespace mpitron::cli {
@@ -9,7 +10,7 @@ namespace mpitron::cli {
 class ImagePrompts {
  public:
   ImagePrompts(const config::VlmConfig& vlm, const tokenizers::Tokenizer& tokenizer)
-      : vlm_(vlm), images_(vlm, {}), tokenizer_(tokenizer) {}
+      : vlm_(vlm), images_(vlm, {.most_pixels = images::kMostPixels}), tokenizer_(tokenizer) {}
 
   /// Error(data) where a file cannot be read.
   std::vector<inference::PromptImage> read(const std::vector<std::string>& paths) const;

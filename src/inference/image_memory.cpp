@@ -14,6 +14,11 @@ SeenImageHandle ImageMemory::see(std::span<const float> tiles) {
   if (!model_.config().vlm) {
     throw_usage("a {} sees no images", model_.config().family().title);
   }
+  if (model_.config().position_embedding_type == config::PositionEmbedding::learned_absolute) {
+    throw_usage(
+        "images in prompts need a model of --position-embedding-type rope or none: learned "
+        "positions count an image as one token");
+  }
   const auto bytes = std::as_bytes(tiles);
   const Hash128 pixels =
       hash128(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));

@@ -40,7 +40,7 @@ class ImagesInPrompts : public ::testing::Test {
   static GenerationRequest request(std::vector<PromptImage> images) {
     GenerationRequest result{.prompt = {3}, .max_tokens = 6, .sampling = {.temperature = 0}};
     for (std::size_t i = 0; i < images.size(); ++i) {
-      result.prompt.insert(result.prompt.end(), kPositions, kImagePosition);
+      result.prompt.insert(result.prompt.end(), kPositions, config::kImageToken);
       result.prompt.push_back(static_cast<TokenId>(5 + i));
     }
     result.images = std::move(images);
@@ -126,6 +126,17 @@ TEST_F(ImagesInPrompts, HaveTheirPlaces) {
   asked = request({image(1)});
   asked.prompt_log_probs = true;
   EXPECT_THROW(answered(own, asked), Error);
+}
+
+TEST(LearnedPositions, TakeNoImages) {
+  const std::unique_ptr<device::Device> device = device::make_device("host");
+  const models::LlavaModel model(
+      test::tiny_decoder({"--model", "vlm", "--encoder-num-layers", "1", "--img-h", "16", "--img-w",
+                          "16", "--patch-dim", "4", "--tokenizer-type", "NullTokenizer",
+                          "--vocab-size", "60"}),
+      *device, models::Model::Share{.groups = comm::groups_of_one(*comm::make_single_world())});
+  ImageMemory images(*device, model);
+  EXPECT_THROW(images.see(std::vector<float>(3 * kEdge * kEdge)), Error);
 }
 
 }  // namespace image_memory_test

@@ -39,8 +39,9 @@ class LoadedModel {
   bool leads() const { return ranks_.leads(); }
   void follow() { ranks_.follow(*device_, *model_, shape_); }
   const config::ModelConfig& config() const { return model_->config(); }
-  /// The template that the tokenizer brings along; null where it has none.
-  std::shared_ptr<const tokenizers::ChatTemplate> chat_template() const;
+  /// The template of a Jinja file, or else the one that the tokenizer brings along; null where
+  /// there is none.
+  std::shared_ptr<const tokenizers::ChatTemplate> chat_template(const std::string& file) const;
 
   std::string name;  // of the folder
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;

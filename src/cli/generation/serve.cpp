@@ -13,7 +13,7 @@ namespace {
 
 struct ServeFlags {
   ModelOptions model;
-  std::string host = "127.0.0.1", name, api_key, image_root;
+  std::string host = "127.0.0.1", name, api_key, image_root, chat_template;
   Index port = 5000, connections = 1024, body_mb = 32, drain_seconds = 30, queue = 1024;
   Index images = 16, megapixels = 50;
 };
@@ -24,6 +24,7 @@ void declare(Flags& flags, ServeFlags& o) {
   flags.option("--port", o.port, "port to listen on; 0: one that is free");
   flags.option("--served-model-name", o.name, "name in requests; the folder's unless given");
   flags.option("--api-key", o.api_key, "requests need `Authorization: Bearer KEY`");
+  flags.option("--chat-template", o.chat_template, "Jinja file instead of the model's template");
   flags.option("--max-connections", o.connections, "connections at once");
   flags.option("--max-waiting", o.queue, "requests open at once; more get status 429");
   flags.option("--max-body-mb", o.body_mb, "largest request");
@@ -66,7 +67,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
           .scheduler = o.model.scheduling(),
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,
-          .chat = model.chat_template(),
+          .chat = model.chat_template(o.chat_template),
           .images = images_of(o, model),
           .version = build_info::kVersion,
           .max_waiting = o.queue,

@@ -1,6 +1,4 @@
 #pragma once
-#include <optional>
-
 #include "config/vision_config.h"
 #include "convert/description/stored_options.h"
 

@@ -49,7 +49,7 @@ std::vector<Index> ImageTextDataset::add_tiles(Index sample, Sample& result) con
   for (Index image = 0; image < conversations_->images(sample); ++image) {
     const EncodedImage encoded = conversations_->read(sample, image);
     const std::vector<float> tiles = image_tiles(
-        images::decode(encoded.bytes, conversations_->image_name(sample, image)), options_.vlm);
+        decode_image(encoded.bytes, conversations_->image_name(sample, image)), options_.vlm);
     append(result.tiles, tiles);
     tiles_per_image.push_back(static_cast<Index>(tiles.size()) / pixels);
   }
@@ -62,7 +62,7 @@ MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
   std::vector<Index> single;
   auto image = tiles_per_image.begin();
   for (std::size_t i = 0; i < text.ids.size(); ++i) {
-    if (text.ids[i] != kImageToken) {
+    if (text.ids[i] != config::kImageToken) {
       tagged.add(text.ids[i], text.learned[i] > 0);
       continue;
     }
@@ -74,7 +74,7 @@ MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
       for (const std::int64_t id : tag) {
         tagged.add(id, false);
       }
-      tagged.add(kImageToken, false);
+      tagged.add(config::kImageToken, false);
       single.push_back(1);
     }
   }
@@ -104,7 +104,7 @@ void ImageTextDataset::finish(Sample& sample) const {
   const auto length = static_cast<std::size_t>(options_.vlm.text_length);
   const auto cut =
       sample.tokens.begin() + static_cast<Index>(std::min(length, sample.tokens.size()));
-  if (std::count(cut, sample.tokens.end(), kImageToken) > 0) {
+  if (std::count(cut, sample.tokens.end(), config::kImageToken) > 0) {
     throw_data("the text has {} tokens, and the {} of --dataloader-seq-length end before an image",
                sample.tokens.size(), length);
   }

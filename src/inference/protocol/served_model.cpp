@@ -11,16 +11,16 @@
 
 namespace mpitron::inference {
 
-std::vector<PromptImage> ServedModel::images_of(const std::string& messages) const {
+namespace {
+
+/// What messages show. Error(usage) where the model sees no images, or not so many.
+std::vector<PromptImage> images_of(const std::string& messages, const PromptImages* images) {
   const std::vector<std::string> urls = chat_images(messages);
-  if (!urls.empty() && !images) {
-    throw RequestError(400, "this model does not see images", "messages");
+  if (!urls.empty() && images == nullptr) {
+    throw_usage("this model does not see images");
   }
-  if (images && static_cast<Index>(urls.size()) > images->policy().most_images) {
-    throw RequestError(
-        400,
-        fmt::format("{} images; a prompt may have {}", urls.size(), images->policy().most_images),
-        "messages");
+  if (images != nullptr && static_cast<Index>(urls.size()) > images->policy().most_images) {
+    throw_usage("{} images; a prompt may have {}", urls.size(), images->policy().most_images);
   }
   std::vector<PromptImage> result;
   for (const std::string& url : urls) {
@@ -28,6 +28,8 @@ std::vector<PromptImage> ServedModel::images_of(const std::string& messages) con
   }
   return result;
 }
+
+}  // namespace
 
 TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const {
   if (fields.kind("messages") != Fields::Kind::list) {
@@ -46,6 +48,7 @@ TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>
       .continue_final_message = fields.boolean("continue_final_message", false),
       .image_text = images ? images->place() : ""};
   try {
+    shown = images_of(request.messages, images.get());
     const std::string text =
         own.empty()
             ? inference::chat_prompt(*chat, request)
@@ -53,7 +56,6 @@ TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>
                   tokenizers::ChatTemplate(
                       own, chat ? chat->tokens() : tokenizers::ChatTemplate::SpecialTokens()),
                   request);
-    shown = images_of(request.messages);
     return shown.empty() ? tokenizer.encode_part(text) : images->encode(tokenizer, text, shown);
   } catch (const Error& error) {
     throw RequestError(400, error.what(), own.empty() ? "messages" : "chat_template");

@@ -31,7 +31,6 @@ struct ServedModel {
   /// change it. Images of its messages are appended to `shown`. RequestError(400) tells also what
   /// the template raises.
   TokenIds chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const;
-  std::vector<PromptImage> images_of(const std::string& messages) const;
   /// Bytes of a token made valid UTF-8.
   std::string token_text(TokenId id) const;
   /// Text of ids cut at each token's first character.

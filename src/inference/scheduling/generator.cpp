@@ -100,7 +100,7 @@ Index Generator::choose_replica(const Sequence& sequence) {
 
 void Generator::check_prompt(const GenerationRequest& request) const {
   for (const TokenId id : request.prompt) {
-    const bool of_image = id == kImagePosition && !request.images.empty();
+    const bool of_image = id == config::kImageToken && !request.images.empty();
     if ((id < 0 && !of_image) || id >= engine_.shape().vocabulary) {
       throw_usage("the prompt has the id {}; ids are 0 to {}", id, engine_.shape().vocabulary - 1);
     }
@@ -117,14 +117,14 @@ std::vector<SeenImageHandle> Generator::place_images(GenerationRequest& request)
   for (const PromptImage& tiles : request.images) {
     images.push_back(engine_.see(*tiles));
     for (Index i = 0; i < images.back()->positions; ++i) {
-      place = std::find(place, request.prompt.end(), kImagePosition);
+      place = std::find(place, request.prompt.end(), config::kImageToken);
       if (place == request.prompt.end()) {
         throw_usage("the prompt has fewer positions than its {} images", request.images.size());
       }
       *place++ = images.back()->first - static_cast<TokenId>(i);
     }
   }
-  if (std::find(place, request.prompt.end(), kImagePosition) != request.prompt.end()) {
+  if (std::find(place, request.prompt.end(), config::kImageToken) != request.prompt.end()) {
     throw_usage("the prompt has more positions than its {} images", request.images.size());
   }
   request.images.clear();

@@ -2,6 +2,7 @@
 #include <functional>
 #include <map>
 
+#include "config/vision_config.h"
 #include "inference/sampling/log_probs.h"
 #include "inference/sampling/token_sampler.h"
 #include "inference/scheduling/scheduler.h"
@@ -9,15 +10,12 @@
 
 namespace mpitron::inference {
 
-/// What stands in a prompt for each position of an image.
-inline constexpr TokenId kImagePosition = -200;
-
 /// Tiles of an image, [T, 3, edge, edge], as the model's encoder wants them.
 using PromptImage = std::shared_ptr<const std::vector<float>>;
 
 /// One answer that is asked for.
 struct GenerationRequest {
-  TokenIds prompt;                       // for every position of an image kImagePosition
+  TokenIds prompt;                       // for every position of an image kImageToken
   std::vector<PromptImage> images = {};  // in the order of the prompt
   Index max_tokens = 16;                 // 0: the prompt is scored only
   SamplingRule sampling;

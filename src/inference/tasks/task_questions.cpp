@@ -204,6 +204,10 @@ TaskDocuments::TaskDocuments(const std::string& path) {
 
 std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::string& path,
                                          const TaskExamples& examples) {
+  if (task.about.has_images && examples.count > 0) {
+    throw_usage("{}: questions about images have no examples in front; num_fewshot 0 is allowed",
+                task.name);
+  }
   const TaskDocuments own(path);
   Examples before(task, examples, own);
   std::vector<TaskQuestion> questions;

@@ -46,7 +46,7 @@ std::filesystem::path file_below(const std::filesystem::path& root, std::string_
 PromptImage PromptImages::of_bytes(std::span<const std::byte> bytes,
                                    const std::string& name) const {
   return std::make_shared<std::vector<float>>(
-      data::image_tiles(images::decode(bytes, name, policy_.most_pixels), vlm_));
+      data::image_tiles(data::decode_image(bytes, name, policy_.most_pixels), vlm_));
 }
 
 PromptImage PromptImages::read(const std::string& url) const {
@@ -78,14 +78,14 @@ TokenIds PromptImages::expanded(std::span<const TokenId> ids,
   if (vlm_.tiling.tags) {
     throw_usage("a model with a text in front of every tile (--use-tile-tags) takes no images yet");
   }
-  const auto places = static_cast<std::size_t>(std::ranges::count(ids, kImagePosition));
+  const auto places = static_cast<std::size_t>(std::ranges::count(ids, config::kImageToken));
   if (places != images.size()) {
     throw_usage("{} images, and {} {} times in the text", images.size(), kImageWord, places);
   }
   TokenIds result;
   auto image = images.begin();
   for (const TokenId id : ids) {
-    const Index count = id == kImagePosition ? positions(*image++) : 1;
+    const Index count = id == config::kImageToken ? positions(*image++) : 1;
     result.insert(result.end(), static_cast<std::size_t>(count), id);
   }
   return result;
@@ -98,7 +98,7 @@ TokenIds PromptImages::encode(const tokenizers::Tokenizer& tokenizer, std::strin
   for (std::size_t at = text.find(kImageWord); at != std::string_view::npos;
        at = text.find(kImageWord)) {
     tokenizer.encode_part(text.substr(0, at), *cache, ids);
-    ids.push_back(kImagePosition);
+    ids.push_back(config::kImageToken);
     text.remove_prefix(at + kImageWord.size());
   }
   tokenizer.encode_part(text, *cache, ids);

@@ -29,7 +29,7 @@ class PromptImages {
   TokenIds encode(const tokenizers::Tokenizer& tokenizer, std::string_view text,
                   std::span<const PromptImage> images) const;
 
-  /// The same of ids, of which kImagePosition stands for an image.
+  /// The same of ids, of which config::kImageToken stands for an image.
   TokenIds expanded(std::span<const TokenId> ids, std::span<const PromptImage> images) const;
 
   /// What comes for an image in a text: with the tags that the model was trained with.

@@ -63,7 +63,7 @@ class RowMerger {
     const Index first_image = image_;
     for (Index j = 0; j < text_; ++j) {
       segment_ = batch_[kSegments].empty() ? 0 : value(batch_[kSegments], row, j);
-      if (token(row, j) == kImageToken) {
+      if (token(row, j) == config::kImageToken) {
         check(image_ - first_image < images, row, images);
         add_image(row);
       } else {
@@ -109,7 +109,7 @@ class RowMerger {
       label_at(row, position_ - 1, value(batch_[kLabels], row, j - 1));
     }
     // What comes before an image is not to predict it.
-    const bool counts = j + 1 >= text_ || token(row, j + 1) != kImageToken;
+    const bool counts = j + 1 >= text_ || token(row, j + 1) != config::kImageToken;
     if (position_ < s_ && counts) {
       result_.loss_mask[place(row, position_)] = value(batch_[kLossMask], row, j);
     }
@@ -219,7 +219,7 @@ tensor::Tensor text_first(device::Device& device, std::span<const std::int64_t> 
     const Index j = i / b;
     const std::int64_t token =
         j < length ? tokens[static_cast<std::size_t>(i % b * length + j)] : 0;
-    result.push_back(token == kImageToken ? 0 : token);
+    result.push_back(token == config::kImageToken ? 0 : token);
   }
   return copied(device, result, {t, b});
 }

@@ -36,9 +36,6 @@ struct MergedRows {
   double loss_tokens = 0;              // sum of the mask over all positions
 };
 
-/// The token that stands for an image.
-inline constexpr std::int64_t kImageToken = -200;
-
 /// What a rank makes of a microbatch.
 struct MergeShare {
   SequenceSlice slice;      // the positions of every merged sequence that it has

@@ -17,7 +17,7 @@ void add_text(const tokenizers::Tokenizer& tokenizer, std::string_view text, boo
   for (std::size_t at = text.find(data::kImageWord); at != std::string_view::npos;
        at = text.find(data::kImageWord)) {
     add_words(text.substr(0, at));
-    tokens.add(data::ImageTextDataset::kImageToken, false);
+    tokens.add(config::kImageToken, false);
     text.remove_prefix(at + data::kImageWord.size());
   }
   add_words(text);
