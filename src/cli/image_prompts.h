@@ -1,6 +1,6 @@
 #pragma once
 #include "config/model_config.h"
-#include "images/codecs/decode.h"
+#include "data/images/image_list.h"
 #include "inference/templates/prompt_images.h"
 
 namespace mpitron::cli {

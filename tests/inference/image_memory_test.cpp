@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include "config/parse/parse.h"
 #include "inference/cached_engine.h"
 #include "inference/scheduling/generator.h"
 #include "models/llava/llava_batch.h"
 #include "models/llava/llava_model.h"
 #include "support/host_runtime.h"
-#include "tests/inference/tiny_decoder.h"
 #include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
@@ -17,14 +17,56 @@ namespace image_memory_test {
 
 constexpr Index kEdge = 16, kPositions = 17;
 
+/// A GPT of two layers that sees images of 16 x 16 pixels.
+config::ModelConfig tiny_vlm(const std::string& positions) {
+  config::ModelConfig config = config::parse_run_config({"--model",
+                                                         "vlm",
+                                                         "--data-path",
+                                                         "unread",
+                                                         "--encoder-num-layers",
+                                                         "1",
+                                                         "--img-h",
+                                                         "16",
+                                                         "--img-w",
+                                                         "16",
+                                                         "--patch-dim",
+                                                         "4",
+                                                         "--num-layers",
+                                                         "2",
+                                                         "--hidden-size",
+                                                         "32",
+                                                         "--num-attention-heads",
+                                                         "4",
+                                                         "--seq-length",
+                                                         "64",
+                                                         "--max-position-embeddings",
+                                                         "64",
+                                                         "--dataloader-seq-length",
+                                                         "40",
+                                                         "--micro-batch-size",
+                                                         "1",
+                                                         "--train-iters",
+                                                         "1",
+                                                         "--lr",
+                                                         "1e-3",
+                                                         "--init-method-std",
+                                                         "0.3",
+                                                         "--tokenizer-type",
+                                                         "NullTokenizer",
+                                                         "--vocab-size",
+                                                         "60",
+                                                         "--position-embedding-type",
+                                                         positions})
+                                   .model;
+  config.padded_vocab_size = 64;
+  return config;
+}
+
 class ImagesInPrompts : public ::testing::Test {
  protected:
   ImagesInPrompts()
-      : model_(test::tiny_decoder({"--model", "vlm", "--encoder-num-layers", "1", "--img-h", "16",
-                                   "--img-w", "16", "--patch-dim", "4", "--dataloader-seq-length",
-                                   "40", "--position-embedding-type", "rope", "--tokenizer-type",
-                                   "NullTokenizer", "--vocab-size", "60"}),
-               *device_, models::Model::Share{.groups = comm::groups_of_one(*world_)}) {
+      : model_(tiny_vlm("rope"), *device_,
+               models::Model::Share{.groups = comm::groups_of_one(*world_)}) {
     model_.initialize();
   }
 
@@ -131,10 +173,8 @@ TEST_F(ImagesInPrompts, HaveTheirPlaces) {
 TEST(LearnedPositions, TakeNoImages) {
   const std::unique_ptr<device::Device> device = device::make_device("host");
   const models::LlavaModel model(
-      test::tiny_decoder({"--model", "vlm", "--encoder-num-layers", "1", "--img-h", "16", "--img-w",
-                          "16", "--patch-dim", "4", "--tokenizer-type", "NullTokenizer",
-                          "--vocab-size", "60"}),
-      *device, models::Model::Share{.groups = comm::groups_of_one(*comm::make_single_world())});
+      tiny_vlm("learned_absolute"), *device,
+      models::Model::Share{.groups = comm::groups_of_one(*comm::make_single_world())});
   ImageMemory images(*device, model);
   EXPECT_THROW(images.see(std::vector<float>(3 * kEdge * kEdge)), Error);
 }

@@ -65,9 +65,7 @@ Index ImageDataset::pixels() const {
 }
 
 images::Image ImageDataset::decode(Index& sample) const {
-  return bad_.first_good(sample, size(), [this](Index which) {
-    return decode_image(images_->read(which).bytes, images_->name(which));
-  });
+  return bad_.first_good(sample, size(), [this](Index which) { return decoded(*images_, which); });
 }
 
 void ImageDataset::write_crops(const images::Image& image, images::Draws::Place place,

@@ -44,6 +44,10 @@ images::Image decode_image(images::Bytes file, const std::string& name, Index mo
   return image;
 }
 
+images::Image decoded(const ImageList& list, Index image) {
+  return decode_image(list.read(image).bytes, list.name(image));
+}
+
 std::unique_ptr<ImageList> open_images(const std::filesystem::path& path, const ImageShare& share,
                                        const std::filesystem::path& index_folder) {
   std::unique_ptr<ImageList> list;

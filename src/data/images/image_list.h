@@ -63,6 +63,8 @@ std::vector<Index> images_of_share(Index classes, std::span<const Index> labels,
 /// other programs may see differently.
 images::Image decode_image(images::Bytes file, const std::string& name,
                            Index most_pixels = images::kMostPixels);
+/// The same of an image of a list.
+images::Image decoded(const ImageList& list, Index image);
 
 /// What `path` names: a folder with one folder for each class, an archive (.h5, by `mpitron dataset
 /// images pack`), a .tar or a folder of them (WebDataset). Error(data) where it is something else,
