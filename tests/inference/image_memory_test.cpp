@@ -55,6 +55,7 @@ config::ModelConfig tiny_vlm(const std::string& positions) {
                                                          "NullTokenizer",
                                                          "--vocab-size",
                                                          "60",
+                                                         "--untie-embeddings-and-output-weights",
                                                          "--position-embedding-type",
                                                          positions})
                                    .model;

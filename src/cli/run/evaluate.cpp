@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/evaluation/task_runs.h"
+#include "cli/run/launch.h"
 #include "cli/run/pretrain.h"
+#include "convert/description/stored_options.h"
+#include "convert/formats/mpitron_checkpoint.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 
@@ -107,19 +111,49 @@ void print_result(const std::string& line) {
   log::print(fmt::format("{}\n{}\n{}", dashes, line, dashes));
 }
 
-void evaluate_tasks(const EvaluateOptions& options, device::Device& device,
-                    train::Session& session) {
+/// `run`: from a request to its figures.
+template <class Run>
+void evaluate_tasks(const EvaluateOptions& options, bool writes, Run&& run) {
   std::string json;
   for (const TaskRequest& request : options.tasks) {
-    const TaskFigures figures = run_task(request, device, session);
+    const TaskFigures figures = run(request);
     print_result(figures.line);
     json += (json.empty() ? "" : ",\n ") + figures.json;
   }
-  if (!options.output.empty() && session.model().world().rank() == 0) {
+  if (!options.output.empty() && writes) {
     AtomicFile file(options.output);
     file.write("{\"results\": [" + json + "]}\n");
     file.commit();
   }
+}
+
+/// Whether --load names a checkpoint of pretrain-vlm, whose questions have images.
+bool sees_images(const Arguments& arguments) {
+  Arguments words = arguments;
+  const auto path = take_value(words, "--load");
+  if (!path || !std::filesystem::is_directory(*path) || !convert::is_mpitron_checkpoint(*path)) {
+    return false;
+  }
+  const checkpoint::File file = checkpoint::open_newest(checkpoint::Folder(*path));
+  return convert::StoredOptions(file.header().configuration, *path).text("model") == "vlm";
+}
+
+/// Answers are generated as `mpitron generate` does it, with its options.
+void evaluate_images(const EvaluateOptions& options, const Arguments& words) {
+  ModelOptions loaded;
+  Flags flags("evaluate", "Measures a model that sees images by tasks.");
+  loaded.declare(flags);
+  if (!flags.parse(words)) {
+    return;
+  }
+  const std::shared_ptr<comm::World> world = launch_world(loaded.layout.timeout_minutes);
+  const device::HostRuntime runtime;
+  LoadedModel model(loaded, world);
+  if (!model.leads()) {
+    return model.follow();
+  }
+  evaluate_tasks(options, true,
+                 [&](const TaskRequest& request) { return run_task(request, model); });
 }
 
 }  // namespace
@@ -131,10 +165,16 @@ int evaluate(const Arguments& arguments) {
   }
   Arguments words = arguments;
   const EvaluateOptions options = take_options(words);
-  return run_model("gpt", run_words(std::move(words)),
-                   [&](device::Device& device, train::Session& session) {
-                     evaluate_tasks(options, device, session);
-                   });
+  if (sees_images(words)) {
+    evaluate_images(options, words);
+    return static_cast<int>(ExitCode::success);
+  }
+  return run_model(
+      "gpt", run_words(std::move(words)), [&](device::Device& device, train::Session& session) {
+        evaluate_tasks(
+            options, session.model().world().rank() == 0,
+            [&](const TaskRequest& request) { return run_task(request, device, session); });
+      });
 }
 
 }  // namespace mpitron::cli
