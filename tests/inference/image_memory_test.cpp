@@ -6,6 +6,7 @@
 
 #include "config/parse/parse.h"
 #include "inference/cached_engine.h"
+#include "inference/sampling/log_probs.h"
 #include "inference/scheduling/generator.h"
 #include "models/llava/llava_batch.h"
 #include "models/llava/llava_model.h"
@@ -71,10 +72,10 @@ class ImagesInPrompts : public ::testing::Test {
     model_.initialize();
   }
 
-  static PromptImage image(float first) {
+  static PromptImage image(Index period) {
     std::vector<float> pixels;
     for (Index i = 0; i < 3 * kEdge * kEdge; ++i) {
-      pixels.push_back(first + static_cast<float>(i % 7) / 7);
+      pixels.push_back(static_cast<float>(i % period) / 2 - 1);
     }
     return std::make_shared<const std::vector<float>>(std::move(pixels));
   }
@@ -90,9 +91,10 @@ class ImagesInPrompts : public ::testing::Test {
     return result;
   }
 
-  TokenIds answered(Engine& engine, const GenerationRequest& asked) {
+  Answer answered(Engine& engine, GenerationRequest asked) {
+    asked.log_probs = 0;
     Generator generator(engine, tokenizer_, {});
-    return generator.run({asked}).front().tokens;
+    return generator.run({std::move(asked)}).front();
   }
 
   CachedEngine engine(Index step_tokens) const {
@@ -102,8 +104,8 @@ class ImagesInPrompts : public ::testing::Test {
             tokenizer_.vocab_size()};
   }
 
-  /// The likeliest token behind a text, as training computes it.
-  TokenId next(const std::vector<std::int64_t>& text, const std::vector<float>& tiles) const {
+  /// The likeliest token behind a text and its log-probability, as training computes them.
+  TokenLogProb next(const std::vector<std::int64_t>& text, const std::vector<float>& tiles) const {
     const auto count = static_cast<Index>(text.size());
     const auto images = static_cast<std::int64_t>(tiles.size()) / (3 * kEdge * kEdge);
     const std::vector<std::int64_t> labels(text.size()), in_row{images},
@@ -123,7 +125,11 @@ class ImagesInPrompts : public ::testing::Test {
     autograd::Context context{.device = *device_, .mode = autograd::Mode::evaluate};
     const tensor::Tensor logits = model_.logits(context, batch).value;
     const float* row = logits.data<float>() + (length - 1) * logits.shape()[2];
-    return static_cast<TokenId>(std::max_element(row, row + tokenizer_.vocab_size()) - row);
+    const auto id =
+        static_cast<TokenId>(std::max_element(row, row + tokenizer_.vocab_size()) - row);
+    return LogProbs(tokenizer_.vocab_size())
+        .of({row, static_cast<std::size_t>(logits.shape()[2])}, id, 0)
+        .token;
   }
 
   std::shared_ptr<comm::World> world_ = comm::make_single_world();
@@ -133,22 +139,31 @@ class ImagesInPrompts : public ::testing::Test {
 };
 
 TEST_F(ImagesInPrompts, AreSeenAsInTraining) {
-  const PromptImage first = image(-1), second = image(0.5);
+  const PromptImage first = image(7), second = image(3);
   std::vector<float> tiles = *first;
   tiles.insert(tiles.end(), second->begin(), second->end());
   std::vector<std::int64_t> text = {3, -200, 5, -200, 6};
   TokenIds want;
+  std::vector<float> values;
   for (Index i = 0; i < 6; ++i) {
-    want.push_back(next(text, tiles));
+    const TokenLogProb likeliest = next(text, tiles);
+    want.push_back(likeliest.id);
+    values.push_back(likeliest.value);
     text.push_back(want.back());
   }
   for (const Index step_tokens : {7, 512}) {
     CachedEngine own = engine(step_tokens);
-    EXPECT_EQ(answered(own, request({first, second})), want);
-    EXPECT_EQ(answered(own, request({first, second})), want);  // of what is in the cache
+    for (const char* place : {"computed", "in the cache"}) {
+      const Answer answer = answered(own, request({first, second}));
+      EXPECT_EQ(answer.tokens, want) << place;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        EXPECT_NEAR(answer.log_probs[i].token.value, values[i], 1e-4) << place;
+      }
+    }
   }
   CachedEngine own = engine(512);
-  EXPECT_NE(answered(own, request({second, first})), want);
+  const Answer swapped = answered(own, request({second, first}));
+  EXPECT_GT(std::abs(swapped.log_probs.front().token.value - values.front()), 1e-2);
 }
 
 TEST_F(ImagesInPrompts, KnowTheSamePixelsAgain) {
