@@ -1,7 +1,7 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include "train/parity/layout_run.h"
+#include "train/parity/parity.h"
 #include "train/tiny_run.h"
 
 // A short training run in any layout, and what all layouts must agree on.

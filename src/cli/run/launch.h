@@ -1,5 +1,5 @@
 #pragma once
-
+#include <string>
 #include <string_view>
 
 #include "cli/commands.h"
@@ -7,6 +7,7 @@
 #include "comm/groups/world.h"
 #include "comm/watch/watchdog.h"
 #include "config/parallel_config.h"
+#include "config/parse/parse.h"
 #include "utils/trace.h"
 
 namespace mpitron::cli {
@@ -33,5 +34,18 @@ std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::W
 
 /// How the options have tensors of a GPU travel (--distributed-backend and others).
 comm::DeviceTransport device_transport(const config::ParallelConfig& parallel);
+
+/// What every rank of a run must have in common, a line for each: its options, the build and the
+/// sizes of its corpora. Folders may lie elsewhere on each node and are left out.
+std::string common_lines(const config::ParsedRun& parsed, const std::string& build);
+
+/// The first line in which two ranks differ, as "--lr: 0.001 on rank 0, 0.005 on rank 1"; empty
+/// where they agree.
+std::string first_difference(const std::string& of_rank_0, const std::string& of_other,
+                             Index other);
+
+/// Compares these lines by one hash over all ranks; Error(usage) on all of them names the first
+/// option that differs, since a rank with other options trains on without a word. Collective.
+void require_agreement(comm::World& world, const std::string& lines);
 
 }  // namespace mpitron::cli

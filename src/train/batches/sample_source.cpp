@@ -4,9 +4,6 @@
 #include <array>
 
 #include "data/loading/batch_loader.h"
-#include "train/batches/image_data.h"
-#include "train/batches/labelled_data.h"
-#include "train/batches/masked_lm_data.h"
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 

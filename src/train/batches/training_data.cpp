@@ -2,9 +2,8 @@
 
 #include "data/index/split.h"
 #include "tokenizers/make_tokenizer.h"
-#include "train/batches/conversation_encoder.h"
-#include "train/batches/masked_lm_data.h"
 #include "train/batches/sample_source.h"
+#include "train/batches/text_encoder.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

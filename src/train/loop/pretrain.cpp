@@ -5,7 +5,7 @@
 #include "device/copy.h"
 #include "train/log/memory_report.h"
 #include "train/model/flops.h"
-#include "train/run/run_description.h"
+#include "train/run/run_record.h"
 #include "utils/log.h"
 
 namespace mpitron::train {

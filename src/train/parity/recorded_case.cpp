@@ -5,9 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tensor/host_copy.h"
-#include "train/parity/recorded_conversations.h"
-#include "train/parity/recorded_heads.h"
-#include "train/parity/recorded_texts.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

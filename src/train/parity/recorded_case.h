@@ -8,7 +8,7 @@
 
 #include "config/run_config.h"
 #include "io/arrays/safetensors.h"
-#include "train/parity/recorded_vision.h"
+#include "train/parity/recorded_batches.h"
 
 namespace mpitron::train {
 

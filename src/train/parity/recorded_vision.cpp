@@ -1,11 +1,10 @@
-#include "train/parity/recorded_vision.h"
-
 #include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "models/vit/vit_batch.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

@@ -6,11 +6,10 @@
 
 #include "config/parse/parse.h"
 #include "tensor/host_copy.h"
-#include "train/batches/num_microbatches.h"
+#include "train/batches/sample_schedule.h"
 #include "train/batches/training_data.h"
-#include "train/parity/recorded_layers.h"
 #include "train/step/train_step.h"
-#include "train/tuning/kernel_choice.h"
+#include "train/tuning/kernel_tuning.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

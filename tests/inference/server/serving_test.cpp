@@ -178,6 +178,11 @@ TEST_F(ServingTest, HoldsAnswersToALanguage) {
   EXPECT_NE(choice.at("text").get<std::string>().find("3 7"), std::string::npos) << choice;
   EXPECT_EQ(choice.at("finish_reason"), "stop");
   EXPECT_EQ(reply.at("usage").at("completion_tokens"), 2);
+  // No id of this vocabulary writes a letter.
+  const json broken = body(send("POST", "/v1/completions",
+                                R"({"prompt": "1", "max_tokens": 9, "guided_choice": [" 3x"]})"));
+  EXPECT_EQ(broken.at("choices").at(0).at("finish_reason"), "error");
+  EXPECT_NE(broken.at("choices").at(0).at("stop_reason").get<std::string>(), "");
 }
 
 TEST_F(ServingTest, RefusesBadRequestsByField) {

@@ -1,11 +1,10 @@
-#include "train/parity/recorded_vision.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "support/drawn_images.h"
 #include "support/temporary_folder.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
