@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "utils/error.h"
+
 namespace mpitron::inference {
 namespace {
 
@@ -25,9 +27,13 @@ constexpr std::array kFamilies = {
 
 /// Whether the text is one token of its own, whose id is appended.
 bool append_token(const tokenizers::Tokenizer& tokenizer, const std::string& text, TokenIds& ids) {
-  const TokenIds token = tokenizer.encode_part(text);
-  ids.insert(ids.end(), token.begin(), token.end());
-  return text.empty() || (token.size() == 1 && tokenizer.decode(token) == text);
+  try {
+    const TokenIds token = tokenizer.encode_part(text);
+    ids.insert(ids.end(), token.begin(), token.end());
+    return text.empty() || (token.size() == 1 && tokenizer.decode(token) == text);
+  } catch (const Error&) {  // of tokenizers that read numbers only
+    return false;
+  }
 }
 
 void append_text(const tokenizers::Tokenizer& tokenizer, const std::string& text, TokenIds& ids) {

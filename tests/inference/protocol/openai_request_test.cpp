@@ -19,14 +19,14 @@ class OpenAiRequestTest : public testing::Test {
   test::FakeEngine engine_{
       {.blocks = 16, .slots = 2, .max_positions = 20, .vocabulary = 60, .padded_vocabulary = 64}};
   GenerationService service_{engine_, tokenizer_, {}};
-  ServedModel model_{
-      .name = "fake",
-      .tokenizer = tokenizer_,
-      .shape = engine_.shape(),
-      .service = service_,
-      .grammars = nullptr,
-      .chat = std::make_shared<const tokenizers::ChatTemplate>(
-          "{{ messages[0].content }}{# <tool_call> #}", tokenizers::ChatTemplate::SpecialTokens{})};
+  ServedModel model_{.name = "fake",
+                     .tokenizer = tokenizer_,
+                     .shape = engine_.shape(),
+                     .service = service_,
+                     .grammars = nullptr,
+                     .chat = std::make_shared<const tokenizers::ChatTemplate>(
+                         "{{ messages[0].content }}{% if false %}<tool_call>{% endif %}",
+                         tokenizers::ChatTemplate::SpecialTokens{})};
 };
 
 TEST_F(OpenAiRequestTest, SharesThePromptAmongItsAnswers) {

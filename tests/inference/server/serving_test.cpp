@@ -246,7 +246,10 @@ TEST_F(ServingTest, MeasuresTimesOfAnswers) {
   start();
   send("POST", "/v1/completions",
        R"({"prompt": "1", "max_tokens": 3, "n": 2, "ignore_eos": true})");
-  const std::string text = send("GET", "/metrics");
+  std::string text;
+  for (int i = 0; i < 1000 && text.find("_request_seconds_count 2\n") == std::string::npos; ++i) {
+    text = send("GET", "/metrics");  // the last step is told when it has ended
+  }
   for (const char* line :
        {"\nmpitron_first_token_seconds_count 2\n", "\nmpitron_between_tokens_seconds_count 4\n",
         "\nmpitron_request_seconds_bucket{le=\"+Inf\"} 2\n", "\nmpitron_queue_seconds_count 2\n",
@@ -261,7 +264,7 @@ TEST_F(ServingTest, TellsWhenToComeAgain) {
   chosen.max_waiting = 1;
   start(chosen);
   std::thread first([&] {
-    send("POST", "/v1/completions", R"({"prompt": "1", "max_tokens": 40, "ignore_eos": true})");
+    send("POST", "/v1/completions", R"({"prompt": "1", "max_tokens": 190, "ignore_eos": true})");
   });
   while (serving_->stats().running == 0) {
     std::this_thread::yield();
@@ -275,7 +278,8 @@ TEST_F(ServingTest, TellsWhenToComeAgain) {
 TEST_F(ServingTest, AnswersByCallsOfFunctions) {
   ServingSettings chosen = settings();
   chosen.chat = std::make_shared<const tokenizers::ChatTemplate>(
-      "{{ messages[0].content }}{# <tool_call> #}", tokenizers::ChatTemplate::SpecialTokens{});
+      "{{ messages[0].content }}{% if false %}<tool_call>{% endif %}",
+      tokenizers::ChatTemplate::SpecialTokens{});
   start(chosen);
   const std::string request = R"({"messages": [{"role": "user", "content": "1"}], "max_tokens": 4,
                                   "seed": 1, "tools": [{"type": "function"}])";
