@@ -8,8 +8,6 @@
 namespace mpitron::cli {
 namespace {
 
-constexpr double kGigabyte = 1e9;
-
 std::string memory_text(const PlanRequest& request, const plan::Candidate& candidate) {
   const plan::RankMemory& m = candidate.memory;
   return fmt::format(

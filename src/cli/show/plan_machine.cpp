@@ -14,8 +14,6 @@ namespace {
 
 using plan::Candidate;
 
-constexpr double kGigabyte = 1e9;
-
 /// Model, batch and GPUs of the options; their layout is what the search decides.
 plan::SearchSpace search_space(const PlanRequest& request) {
   const config::ParsedRun given = config::parse_run(request.flags);

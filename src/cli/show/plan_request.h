@@ -13,6 +13,8 @@
 
 namespace mpitron::cli {
 
+inline constexpr double kGigabyte = 1e9;
+
 /// The command's own options; what is left describes the run.
 struct PlanRequest {
   Arguments flags;
