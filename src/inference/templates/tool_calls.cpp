@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>", kList = "[TOOL_CALLS]";
 constexpr std::string_view kPython = "<|python_tag|>";
-constexpr const char* kBlanks = " \t\r\n";
+constexpr const char* kCallBlanks = " \t\r\n";
 constexpr std::size_t kLongest = 1 << 20;  // of what is read as JSON
 constexpr Json::size_type kDeepest = 64;
 
@@ -41,9 +41,9 @@ std::optional<ToolCall> call_of(const Json& json) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
+  const std::size_t begin = std::min(text.find_first_not_of(kCallBlanks), text.size());
   text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+  return text.substr(0, text.find_last_not_of(kCallBlanks) + 1);
 }
 
 CalledText read_tags(const std::string& answer) {
