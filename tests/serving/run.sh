@@ -40,7 +40,8 @@ tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file tokenizer/vocab.json -
 limits=()
 if [ -n "$streams" ]; then
   ulimit -n 8192
-  limits=(--max-connections 4096 --max-waiting 4096 --drain-seconds 2)
+  limits=(--max-connections 4096 --max-waiting 4096 --drain-seconds 2 --inference-max-requests 512
+    --inference-dynamic-batching-max-tokens-override 1024)
 fi
 "$mpitron" serve --load model "${tokenizer[@]}" --port 0 "${limits[@]}" >serve.log 2>&1 &
 server=$!

@@ -70,9 +70,9 @@ int serve(const Arguments& arguments) {
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before any thread, which inherits it
-  const auto last_words = std::make_shared<comm::LastWords>();
+  const auto on_failure = std::make_shared<comm::FailureHandler>();
   const std::shared_ptr<comm::World> world =
-      launch_world(options.model.layout.timeout_minutes, nullptr, last_words);
+      launch_world(options.model.layout.timeout_minutes, nullptr, on_failure);
   const device::HostRuntime runtime;
   LoadedModel model(options.model, world);
   if (!model.leads()) {
@@ -80,13 +80,13 @@ int serve(const Arguments& arguments) {
     return static_cast<int>(ExitCode::success);
   }
   inference::Serving serving(*model.engine, *model.tokenizer, settings_of(options, model));
-  last_words->set(
+  on_failure->set(
       [&serving](const std::string& sentence) { serving.give_up("the server ends: " + sentence); });
   log::print(fmt::format("serving {} at http://{}:{}", model.name, options.host, serving.port()));
   int signal = 0;
   sigwait(&ends, &signal);
   const bool all = serving.drain();
-  last_words->set({});
+  on_failure->set({});
   log::print(all ? "every request is answered" : "some requests were not answered in time");
   return static_cast<int>(ExitCode::success);
 }

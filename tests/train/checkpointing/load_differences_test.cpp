@@ -1,10 +1,11 @@
+#include "train/checkpointing/load_differences.h"
+
 #include <gtest/gtest.h>
 
 #include "checkpoint/format/file.h"
-#include "train/checkpointing/load_differences.h"
 
 namespace mpitron::train {
-namespace other_model_test {
+namespace load_differences_test {
 
 checkpoint::Header header(const char* configuration, Index vocabulary) {
   checkpoint::Header header{.configuration = configuration};
@@ -28,5 +29,5 @@ TEST(OtherModel, WhatIsNotToldIsNoDifference) {
   EXPECT_EQ(model_differences(header("{}", 512), {.configuration = "{}"}), "");
 }
 
-}  // namespace other_model_test
+}  // namespace load_differences_test
 }  // namespace mpitron::train

@@ -1,12 +1,13 @@
+#include "kernels/reference/common/elements.h"
+
 #include <limits>
 
 #include <gtest/gtest.h>
 
-#include "kernels/reference/common/elements.h"
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels::reference {
-namespace reference_elements_test {
+namespace elements_test {
 
 TEST(ReferenceElements, FewerIndicesCountOverTheLeadingDimensions) {
   TestTensor tensor(DType::f64, {2, 3, 4});
@@ -42,5 +43,5 @@ TEST(ReferenceElements, Fp64IsExact) {
   EXPECT_EQ(x.values()[0], 0x1p-52);
 }
 
-}  // namespace reference_elements_test
+}  // namespace elements_test
 }  // namespace mpitron::kernels::reference

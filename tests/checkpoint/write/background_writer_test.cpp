@@ -1,13 +1,13 @@
+#include "checkpoint/write/background_writer.h"
+
 #include <cstring>
 #include <numeric>
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/write/background_writer.h"
-
 namespace mpitron::checkpoint {
-namespace copy_queue_test {
+namespace background_writer_test {
 
 TEST(CopyQueue, EveryByteIsThereWhoeverCopiesIt) {
   constexpr Index kPiece = 5000;  // not a multiple of a vector
@@ -33,5 +33,5 @@ TEST(CopyQueue, NothingIsDoneAtOnce) {
   EXPECT_NO_THROW(CopyQueue({}).finish());
 }
 
-}  // namespace copy_queue_test
+}  // namespace background_writer_test
 }  // namespace mpitron::checkpoint

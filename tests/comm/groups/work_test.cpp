@@ -1,14 +1,15 @@
+#include "comm/groups/work.h"
+
 #include <chrono>
 #include <memory>
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "comm/groups/work.h"
 #include "comm/groups/world.h"
 
 namespace mpitron::comm {
-namespace waiting_time_test {
+namespace work_test {
 
 constexpr std::chrono::milliseconds kStep(1);
 
@@ -54,5 +55,5 @@ TEST(WaitingTime, AddsUpForEachThreadAlone) {
   EXPECT_EQ(elsewhere, 0);
 }
 
-}  // namespace waiting_time_test
+}  // namespace work_test
 }  // namespace mpitron::comm

@@ -1,12 +1,12 @@
+#include "checkpoint/read/parallel_read.h"
+
 #include <array>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/read/parallel_read.h"
-
 namespace mpitron::checkpoint {
-namespace convert_elements_test {
+namespace parallel_read_test {
 
 TEST(ConvertElements, TypesOfTrainingBecomeEachOther) {
   for (const DType from : {DType::f32, DType::bf16, DType::f16}) {
@@ -38,5 +38,5 @@ TEST(ConvertElements, ReadsFromAnyAddress) {
   EXPECT_EQ(to, (std::array{1.5F, -2.0F, 3.0F}));
 }
 
-}  // namespace convert_elements_test
+}  // namespace parallel_read_test
 }  // namespace mpitron::checkpoint

@@ -1,9 +1,9 @@
-#include <gtest/gtest.h>
-
 #include "comm/shared/shared_collective.h"
 
+#include <gtest/gtest.h>
+
 namespace mpitron::comm {
-namespace posting_agreement_test {
+namespace shared_collective_test {
 
 Posting calls(CollectiveKind kind, Index numel) {
   return {.kind = kind,
@@ -51,5 +51,5 @@ TEST(PostingAgreement, MembersOfAnAllToAllMaySendDifferentAmounts) {
   EXPECT_FALSE(find_disagreement(postings));
 }
 
-}  // namespace posting_agreement_test
+}  // namespace shared_collective_test
 }  // namespace mpitron::comm
