@@ -27,6 +27,7 @@ int dataset(const Arguments& arguments);
 int dataset_inspect(const Arguments& arguments);
 int dataset_convert(const Arguments& arguments);
 int dataset_images(const Arguments& arguments);
+int draw_images(const Arguments& arguments);  // dataset images draw
 int convert(const Arguments& arguments);
 int adapter(const Arguments& arguments);
 int parity(const Arguments& arguments);

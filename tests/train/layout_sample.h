@@ -1,15 +1,15 @@
 #pragma once
 #include <algorithm>
 #include <cstdlib>
-#include <map>
-#include <random>
-#include <string_view>
+#include <string>
+#include <utility>
 
 #include "train/layout_space.h"
 
 // A sample of all layouts of up to eight ranks, of kinds of models whose layouts differ.
 // MPITRON_LAYOUTS=all takes all of them (or how many, or 2/4: the second of four parts),
-// MPITRON_LAYOUT_SEED another sample.
+// MPITRON_LAYOUT_SEED another sample, MPITRON_LAYOUT_MODELS the models of which a flag is this
+// word.
 
 namespace mpitron::train {
 
@@ -77,59 +77,54 @@ inline std::vector<Flags> kinds_of_models() {
               Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}};
 }
 
-inline const std::vector<GeneratedLayout>& all_layouts() {
-  constexpr Index kMostRanks = 8;
-  static const std::vector<GeneratedLayout> layouts = [] {
-    std::vector<GeneratedLayout> all;
-    for (const Flags& model : kinds_of_models()) {
-      for (GeneratedLayout& layout : LayoutSpace(model, kMostRanks).legal()) {
-        all.push_back(std::move(layout));
-      }
-    }
-    return all;
-  }();
-  return layouts;
+inline std::string layout_setting(const char* name, const std::string& otherwise) {
+  const char* given = std::getenv(name);
+  return given != nullptr ? given : otherwise;
 }
 
 inline unsigned layout_seed() {
-  const char* given = std::getenv("MPITRON_LAYOUT_SEED");
-  return given != nullptr ? static_cast<unsigned>(std::atol(given)) : 1;
+  return static_cast<unsigned>(std::stoul(layout_setting("MPITRON_LAYOUT_SEED", "1")));
 }
 
-/// In a random order, in which the kinds of models take turns.
-inline std::vector<GeneratedLayout> shuffled(std::vector<GeneratedLayout> layouts, unsigned seed) {
-  std::shuffle(layouts.begin(), layouts.end(), std::mt19937(seed));
-  std::map<Flags, Index> turns;
-  std::multimap<Index, GeneratedLayout> by_turn;
-  for (GeneratedLayout& layout : layouts) {
-    const Index turn = turns[layout.model]++;
-    by_turn.emplace(turn, std::move(layout));
+/// Up to `most` layouts of these models in a random order, in which the models take turns.
+inline std::vector<GeneratedLayout> drawn_layouts(const std::vector<Flags>& models, unsigned seed,
+                                                  std::size_t most) {
+  constexpr Index kMostRanks = 8;
+  std::vector<LayoutDraw> draws;
+  for (const Flags& model : models) {
+    draws.emplace_back(model, kMostRanks, seed++);
   }
-  layouts.clear();
-  for (auto& [turn, layout] : by_turn) {
-    layouts.push_back(std::move(layout));
+  std::vector<GeneratedLayout> layouts;
+  bool more = true;
+  while (std::exchange(more, false)) {
+    for (LayoutDraw& draw : draws) {
+      if (auto layout = layouts.size() < most ? draw.next() : std::nullopt) {
+        layouts.push_back(std::move(*layout));
+        more = true;
+      }
+    }
   }
   return layouts;
 }
 
 /// `usual` of them, where the environment does not say how many.
-inline std::vector<GeneratedLayout> sample_layouts(unsigned seed, Index usual) {
-  const char* given = std::getenv("MPITRON_LAYOUTS");
-  std::vector<GeneratedLayout> layouts = shuffled(all_layouts(), seed);
-  const std::string_view words = given != nullptr ? given : "";
-  if (const std::size_t slash = words.find('/'); slash != std::string_view::npos) {
-    const std::size_t parts = std::max(std::atol(given + slash + 1), 1L);
-    std::vector<GeneratedLayout> own;
-    for (std::size_t i = std::max(std::atol(given), 1L) - 1; i < layouts.size(); i += parts) {
-      own.push_back(std::move(layouts[i]));
-    }
-    return own;
+inline std::vector<GeneratedLayout> sample_layouts(unsigned seed, std::size_t usual) {
+  const std::string words = layout_setting("MPITRON_LAYOUTS", std::to_string(usual));
+  const std::string flag = layout_setting("MPITRON_LAYOUT_MODELS", "");
+  std::vector<Flags> models = kinds_of_models();
+  std::erase_if(models, [&](const Flags& model) {
+    return !flag.empty() && std::ranges::find(model, flag) == model.end();
+  });
+  const std::size_t slash = words.find('/');
+  if (slash == std::string::npos) {
+    return drawn_layouts(models, seed, words == "all" ? SIZE_MAX : std::stoul(words));
   }
-  if (words != "all") {
-    const Index wanted = given != nullptr ? std::atol(given) : usual;
-    layouts.resize(std::min(layouts.size(), static_cast<std::size_t>(wanted)));
+  const std::size_t parts = std::stoul(words.substr(slash + 1));
+  std::vector<GeneratedLayout> own, all = drawn_layouts(models, seed, SIZE_MAX);
+  for (std::size_t i = std::stoul(words) - 1; i < all.size(); i += parts) {
+    own.push_back(std::move(all[i]));
   }
-  return layouts;
+  return own;
 }
 
 }  // namespace mpitron::train

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <optional>
+#include <random>
 #include <set>
 #include <utility>
 
@@ -26,11 +29,13 @@ class LayoutSpace {
   /// `model`: flags behind those of tiny_run.
   LayoutSpace(Flags model, Index max_ranks) : model_(std::move(model)), max_ranks_(max_ranks) {}
 
-  std::vector<GeneratedLayout> legal() {
-    for (sizes_.tensor = 1; sizes_.tensor <= max_ranks_; ++sizes_.tensor) {
-      for (sizes_.context = 1; sizes_.ranks() <= max_ranks_; ++sizes_.context) {
-        for (sizes_.pipeline = 1; sizes_.ranks() <= max_ranks_; ++sizes_.pipeline) {
-          for (sizes_.data = 1; sizes_.ranks() <= max_ranks_; ++sizes_.data) {
+  /// All combinations of sizes that divide heads, layers and batches, legal or not: to read flags
+  /// takes far longer than to make them up.
+  std::vector<GeneratedLayout> candidates() {
+    for (sizes_.tensor = 1; sizes_.tensor <= max_ranks_; sizes_.tensor *= 2) {
+      for (sizes_.context = 1; sizes_.ranks() <= max_ranks_; sizes_.context *= 2) {
+        for (sizes_.pipeline = 1; sizes_.ranks() <= max_ranks_; sizes_.pipeline *= 2) {
+          for (sizes_.data = 1; sizes_.ranks() <= max_ranks_; sizes_.data *= 2) {
             walk(0, {});
           }
           sizes_.data = 1;
@@ -130,16 +135,11 @@ class LayoutSpace {
   void walk(std::size_t axis, const Flags& chosen) {
     const std::vector<Flags> next = choices(axis);
     if (next.empty()) {
-      return keep_if_legal(chosen);
+      found_.push_back({sizes_.ranks(), model_, chosen});
+      return;
     }
     for (const Flags& choice : next) {
       walk(axis + 1, chosen + choice);
-    }
-  }
-  void keep_if_legal(const Flags& layout) {
-    const Flags flags = tiny_flags() + model_ + layout;
-    if (config::parse_run(flags, sizes_.ranks()).findings.empty()) {
-      found_.push_back({sizes_.ranks(), model_, layout});
     }
   }
 
@@ -147,6 +147,31 @@ class LayoutSpace {
   Index max_ranks_;
   Sizes sizes_;
   std::vector<GeneratedLayout> found_;
+};
+
+/// The legal layouts of a model in a random order, each once.
+class LayoutDraw {
+ public:
+  LayoutDraw(const Flags& model, Index max_ranks, unsigned seed)
+      : candidates_(LayoutSpace(model, max_ranks).candidates()) {
+    std::shuffle(candidates_.begin(), candidates_.end(), std::mt19937(seed));
+  }
+
+  /// Nothing once there are no more.
+  std::optional<GeneratedLayout> next() {
+    while (!candidates_.empty()) {
+      GeneratedLayout layout = std::move(candidates_.back());
+      candidates_.pop_back();
+      const Flags flags = tiny_flags() + layout.model + layout.layout;
+      if (config::parse_run(flags, layout.ranks).findings.empty()) {
+        return layout;
+      }
+    }
+    return {};
+  }
+
+ private:
+  std::vector<GeneratedLayout> candidates_;
 };
 
 }  // namespace mpitron::train

@@ -20,8 +20,8 @@ constexpr const char* kPlanHelp =
     "usage: mpitron plan OPTIONS --world-size N [--show-groups] [--show-schedule] [--json]\n\n"
     "Shows how a run would be laid out over N ranks, without starting any: which layers lie "
     "where,\n"
-    "how much of the time the pipeline idles, what a rank keeps in memory (by the reference's\n"
-    "formula), who is in a group with whom (--show-groups), what each stage does when "
+    "how much of the time the pipeline idles, what a rank keeps in memory, who is in a group\n"
+    "with whom (--show-groups), what each stage does when "
     "(--show-schedule; F3 forward, B3 backward of microbatch 3, with\n"
     "zero-bubble W3 the weights' part of it).\n\n"
     "mpitron plan --validate FILE [--rows] [--refit] [--json]: steps of a table of measured ones,\n"
@@ -84,7 +84,7 @@ Plan make_plan(const config::ParsedRun& parsed) {
           .pipeline = std::move(pipeline),
           .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
           .has_experts = run.model.moe.has_value(),
-          .memory = to_text(estimate_memory(run)),
+          .memory = to_text(replay_memory(run)),
           .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
 }
 

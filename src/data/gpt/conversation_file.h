@@ -4,13 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "tokenizers/chat/chat_format.h"
+#include "data/gpt/conversation_forms.h"
 #include "utils/numbers/shape.h"
 #include "utils/system/files.h"
 
 namespace mpitron::data {
-
-using Conversation = std::vector<tokenizers::ChatMessage>;
 
 /// A conversation as tokens; `targets[i]` is token i where it is to be learned, else kNotLearned.
 struct EncodedConversation {
@@ -45,8 +43,16 @@ class ConversationFile {
   Conversation read(Index conversation) const;
   /// The same, as `encode` makes tokens of it; its errors get file and line.
   EncodedConversation read_encoded(Index conversation, const EncodeConversation& encode) const;
+  /// The line as a pair (parse_pair); Error(data) with line and byte for anything else.
+  AnswerPair read_pair(Index pair) const;
+  /// What `encode` makes of messages that the line of this number has given; as `read_encoded`.
+  EncodedConversation encoded(Index conversation, const Conversation& messages,
+                              const EncodeConversation& encode) const;
 
  private:
+  template <class Row>
+  Row parsed(Index row, std::string (*parse)(std::string_view, Row&), const char* forms) const;
+
   struct Line {
     Index begin = 0;  // byte
     Index bytes = 0;

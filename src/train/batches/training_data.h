@@ -9,6 +9,8 @@
 #include "data/loading/masked_lm_loader.h"
 #include "tokenizers/core/tokenizer.h"
 #include "train/batches/sample_source.h"
+#include "train/teachers/row_values.h"
+#include "train/teachers/teacher_file.h"
 
 namespace mpitron::train {
 
@@ -44,6 +46,9 @@ struct TrainingData {
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
   data::GptData sets;
   std::vector<TaskFile> task_files = {};  // of `mpitron finetune`: evaluated after every epoch
+  /// With --dpo: the weighted log-probabilities of each row by the model that stays.
+  std::shared_ptr<RowValues> reference = nullptr;
+  std::shared_ptr<const TeacherFile> teacher = nullptr;  // with --teacher-file
 };
 
 std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config);

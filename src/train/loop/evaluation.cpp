@@ -38,7 +38,7 @@ Evaluator::Stream Evaluator::stream_of(const Evaluation& evaluation) const {
   StreamShare share = share_of(model_);
   share.padded_samples = evaluation.padded_samples();
   const Index together = config_.training.micro_batch_size * share.data_parallel_size;
-  return {std::make_unique<MicrobatchStream>(evaluation.dataset, config_, *data_.tokenizer,
+  return {std::make_unique<MicrobatchStream>(evaluation.dataset, config_, data_,
                                              evaluation.consumed, share),
           evaluation.samples() / together};
 }
@@ -108,7 +108,7 @@ std::optional<double> unigram_loss(const TrainingData& data, const config::RunCo
   if (!evaluation) {
     return std::nullopt;
   }
-  MicrobatchStream stream(evaluation.dataset, config, *data.tokenizer, 0,
+  MicrobatchStream stream(evaluation.dataset, config, data, 0,
                           {.padded_samples = evaluation.padded_samples()});
   UnigramLoss unigram;
   for (Index read = 0; read < evaluation.samples(); read += config.training.micro_batch_size) {

@@ -61,7 +61,7 @@ std::vector<double> TaskEvaluation::numbers_of(const TaskFile& file) const {
   const Index together = config_.training.micro_batch_size * share.data_parallel_size;
   const Index batches = (samples * head.choices + together - 1) / together;
   share.padded_samples = batches * together;
-  MicrobatchStream stream(file.set, config_, *data_.tokenizer, 0, share);
+  MicrobatchStream stream(file.set, config_, data_, 0, share);
   std::vector<double> numbers(static_cast<std::size_t>(samples * columns));
   const auto take = [&](const tensor::Tensor& logits, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor host = tensor::to_host(step_.device(), logits);

@@ -8,6 +8,7 @@
 #include "tensor/host_copy.h"
 #include "train/batches/sample_schedule.h"
 #include "train/batches/training_data.h"
+#include "train/parity/recorded_encoder.h"
 #include "train/step/train_step.h"
 #include "train/tuning/kernel_tuning.h"
 #include "utils/error.h"
@@ -214,6 +215,10 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   const Index replicas = model.groups().data->size();
 
   ReplayResult result{.name = recorded.name(), .tolerance = ReplayTolerance::of(config.model)};
+  if (recorded.encoder_only()) {
+    result.max_absolute_logits = compare_encoder(device, model, recorded.folder());
+    return result;
+  }
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
   const RecordedLogits first = recorded.first_logits();

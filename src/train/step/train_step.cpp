@@ -375,6 +375,11 @@ void TrainStep::logits(const HostMicrobatch& microbatch, const VisitLogits& visi
        [&] { return microbatch; });
 }
 
+void TrainStep::objectives(const HostMicrobatch& microbatch, const VisitObjectives& visit) {
+  play({.on_objectives = visit, .micro_batch_size = microbatch.samples},
+       [&] { return microbatch; });
+}
+
 void TrainStep::check_replicas() {
   replicas_->make_whole();
   const comm::ParallelGroups& groups = model_.groups();

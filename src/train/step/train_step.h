@@ -74,6 +74,8 @@ class TrainStep {
   /// A forward pass over one microbatch without gradients that ends in its logits.
   void logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
               autograd::Mode mode = autograd::Mode::evaluate);
+  /// The same that ends in its objectives, on the ranks with the output layer.
+  void objectives(const HostMicrobatch& microbatch, const VisitObjectives& visit);
 
   /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
   /// of 8-bit scales, which are no part of the model: "fp8/NAME".

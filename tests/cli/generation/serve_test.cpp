@@ -35,7 +35,7 @@ TEST_F(ServeTest, AnswersUntilItIsTold) {
   EXPECT_EQ(std::ranges::count(asked.out, ' '), 3) << asked.out;
   const Finished whole = run({"ask", address, "1 2", "--max-tokens", "3", "--seed", "1", "--json"});
   EXPECT_TRUE(contains(whole.out, asked.out.substr(0, asked.out.size() - 1))) << whole.out;
-  expect_refused({"ask", address, "1", "--max-tokens", "99"}, 2, "Error 400: ");
+  expect_refused({"ask", address, "1", "--max-tokens", "9999"}, 2, "Error 400: ");
   write_bytes(folder_.path() / "input", "1 2\n2\n\n3\n");
   const Finished talk =
       run({"ask", address, "--dialogue"}, {.standard_input = (folder_.path() / "input").string()});

@@ -15,14 +15,8 @@ std::vector<train::GeneratedLayout> layouts_to_play() {
   if (std::getenv("MPITRON_LAYOUTS") != nullptr) {
     return train::sample_layouts(train::layout_seed(), kSample);
   }
-  std::vector<train::GeneratedLayout> all;
-  for (const std::size_t kind : {kDense, kExperts}) {
-    std::ranges::move(train::LayoutSpace(train::kinds_of_models()[kind], 8).legal(),
-                      std::back_inserter(all));
-  }
-  all = train::shuffled(std::move(all), train::layout_seed());
-  all.resize(kSample);
-  return all;
+  const std::vector<train::Flags> kinds = train::kinds_of_models();
+  return train::drawn_layouts({kinds[kDense], kinds[kExperts]}, train::layout_seed(), kSample);
 }
 
 /// No layout that `mpitron check` calls legal is said not to fit together.

@@ -1,5 +1,3 @@
-#include <random>
-
 #include "checkpoint/folders/folder.h"
 #include "checkpoint/tools/compare.h"
 #include "train/checkpoint_run.h"
@@ -26,13 +24,10 @@ TEST(Reshard, AnyLayoutGoesOnFromAnyOther) {
   const Flags model = {"--num-layers",     "4",   "--micro-batch-size",  "1",
                        "--hidden-dropout", "0.1", "--attention-dropout", "0.1"};
   const Flags experts = {"--disable-bias-linear", "--num-experts", "4"};
-  const std::vector<GeneratedLayout> kinds[] = {LayoutSpace(model, 8).legal(),
-                                                LayoutSpace(model + experts, 8).legal()};
-  std::mt19937 random(seed());
+  LayoutDraw kinds[] = {{model, 8, seed()}, {model + experts, 8, seed()}};
   for (std::size_t pair = 0; pair < wanted_pairs(); ++pair) {
-    const std::vector<GeneratedLayout>& layouts = kinds[pair / 2 % 2];
-    const GeneratedLayout& a = layouts[random() % layouts.size()];
-    const GeneratedLayout& b = layouts[random() % layouts.size()];
+    LayoutDraw& layouts = kinds[pair / 2 % 2];
+    const GeneratedLayout a = layouts.next().value(), b = layouts.next().value();
     SCOPED_TRACE(::testing::PrintToString(a) + " -> " + ::testing::PrintToString(b));
     const test::TemporaryFolder folder;
     const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();

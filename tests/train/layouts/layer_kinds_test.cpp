@@ -43,25 +43,26 @@ Flags mamba() {
                          "--mamba-head-dim",  "4",     "--mamba-num-groups",     "4",
                          "--mamba-state-dim", "3",     "--is-hybrid-model"};
 }
+const Flags kDeltaHeads{"--linear-num-key-heads",
+                        "4",
+                        "--linear-num-value-heads",
+                        "8",
+                        "--linear-key-head-dim",
+                        "3",
+                        "--linear-value-head-dim",
+                        "2",
+                        "--swiglu",
+                        "--ffn-hidden-size",
+                        "12"};
 Flags delta_nets() {
-  return model() + Flags{"--experimental-attention-variant",
-                         "gated_delta_net",
-                         "--linear-attention-freq",
-                         "2",
-                         "--linear-num-key-heads",
-                         "4",
-                         "--linear-num-value-heads",
-                         "8",
-                         "--linear-key-head-dim",
-                         "3",
-                         "--linear-value-head-dim",
-                         "2",
-                         "--swiglu",
-                         "--ffn-hidden-size",
-                         "12",
-                         "--normalization",
-                         "RMSNorm",
-                         "--disable-bias-linear"};
+  return model() + kDeltaHeads +
+         Flags{"--experimental-attention-variant",
+               "gated_delta_net",
+               "--linear-attention-freq",
+               "2",
+               "--normalization",
+               "RMSNorm",
+               "--disable-bias-linear"};
 }
 
 // Without biases: Adam takes them, and those of keys have gradients of rounding alone.
@@ -180,16 +181,18 @@ TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
   }
 }
 
-/// An interrupted run ends with the bits of one that was not.
+/// An interrupted run ends with the bits of one that was not: every kind of layer, and both ways to
+/// update.
 TEST(LayerKinds, AResumeChangesNoBit) {
-  const Flags layout = pipeline("2") + tensor("2") + kSequence;
-  for (const Flags& kind : {latent(), predictions(), mamba(), muon()}) {
+  const Flags layout = pipeline("2") + tensor("2") + kSequence + Flags{"--num-layers", "2"};
+  const Flags letters = muon() + Flags{"--hybrid-layer-pattern", "MG"} + kDeltaHeads;
+  for (const Flags& kind : {both(), letters}) {
     const test::TemporaryFolder folder;
     const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
-    run_with_checkpoints(kind + layout + save, 4, 2, {2});
-    const RunRecord rest = run_with_checkpoints(kind + layout + save + load, 4, 4);
-    const RunRecord whole = run_with_checkpoints(kind + layout + save, 4, 4);
-    ASSERT_EQ(rest.start, 2);
+    run_with_checkpoints(kind + layout + save, 4, 1, {1});
+    const RunRecord rest = run_with_checkpoints(kind + layout + save + load, 4, 2);
+    const RunRecord whole = run_with_checkpoints(kind + layout + save, 4, 2);
+    ASSERT_EQ(rest.start, 1);
     EXPECT_EQ(rest.losses.back(), whole.losses.back());
     EXPECT_EQ(rest.state, whole.state);
   }

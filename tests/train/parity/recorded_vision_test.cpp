@@ -33,7 +33,7 @@ TEST(RecordedVision, SizesBecomeFlags) {
 
 TEST(RecordedVision, OtherKindsAreNamed) {
   const test::TemporaryFolder folder;
-  test::write_file(folder / "config.json", with_kind("tower"));
+  test::write_file(folder / "config.json", with_kind("swin"));
   EXPECT_THROW(vision_flags(folder / "config.json"), Error);
   test::write_file(folder / "config.json", "{}");
   EXPECT_THROW(vision_flags(folder / "config.json"), Error);
