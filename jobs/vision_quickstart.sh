@@ -51,7 +51,7 @@ learn() {
     --lr-decay-style cosine --lr-warmup-iters 100 --weight-decay 0.05 --clip-grad 1.0 --adam-beta2 0.98 --num-workers 1 \
     --log-interval 100 --eval-interval 1000 --eval-iters 4 --save "$OUT/$name-model"
   show "$MPITRON" evaluate --task "jobs/tasks/$3.yaml" --valid-data "$OUT/$name/questions.jsonl" --load "$OUT/$name-model" \
-    "${tokenizer[@]}" --micro-batch-size 1 --output-path "$OUT/$name.json"
+    "${tokenizer[@]}" --output-path "$OUT/$name.json"
 }
 learn scenes 'a GPT that sees the scenes learns to answer' questions
 learn words 'the same GPT without the images' questions_without_images

@@ -86,9 +86,8 @@ TEST_F(ImagePromptsTest, ShowImagesToAModel) {
   EXPECT_EQ(run(ask + Words{"--image", "images/0.ppm", "images/1.ppm"}).code, 0);
   expect_refused(ask + Words{"--image", "absent.png"}, 4, "absent.png");
   expect_refused(ask + Words{"--image", "talk.jsonl"}, 4, "talk.jsonl");
-  const Finished task = run(Words{"evaluate", "--task", "task.yaml", "--valid-data",
-                                  "questions.jsonl", "--micro-batch-size", "1"} +
-                            kSaved);
+  const Finished task =
+      run(Words{"evaluate", "--task", "task.yaml", "--valid-data", "questions.jsonl"} + kSaved);
   EXPECT_EQ(task.code, 0) << task.err;
   EXPECT_TRUE(contains(task.out, "vqa_accuracy: ")) << task.out;
 }
