@@ -1,7 +1,6 @@
 #include "cli/image_prompts.h"
 
 #include "data/images/image_conversations.h"
-#include "train/batches/image_text_encoder.h"
 #include "utils/system/files.h"
 
 namespace mpitron::cli {
@@ -23,9 +22,7 @@ void ImagePrompts::ask(std::string text, const std::vector<inference::PromptImag
       text.insert(0, std::string(data::kImageWord) + "\n");
     }
   }
-  const auto encode = train::make_image_text_encoder(tokenizer_, vlm_.image_tags);
-  const data::MarkedTokens turn = encode({{"user", text}});
-  request.prompt = images_.expanded(tokenizers::TokenIds(turn.ids.begin(), turn.ids.end()), images);
+  request.prompt = images_.encode_turns(tokenizer_, {{"user", text}}, images);
   request.images = images;
 }
 

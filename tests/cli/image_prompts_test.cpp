@@ -37,7 +37,6 @@ generation_kwargs:
 metric_list:
   - metric: vqa_accuracy
 )");
-    write_file(folder_ / "turns.jinja", "{% for m in messages %}{{ m.content }} {% endfor %}");
     const Finished run = this->run(kModel);
     EXPECT_EQ(run.code, 0) << run.err;
   }
@@ -93,10 +92,9 @@ TEST_F(ImagePromptsTest, ShowImagesToAModel) {
 }
 
 TEST_F(ImagePromptsTest, AreServed) {
-  RunningProgram server(folder_.path(),
-                        Words{"serve", "--port", "0", "--chat-template", "turns.jinja",
-                              "--allowed-local-media-path", "images"} +
-                            kSaved);
+  RunningProgram server(
+      folder_.path(),
+      Words{"serve", "--port", "0", "--allowed-local-media-path", "images"} + kSaved);
   const std::string words = "http://127.0.0.1:";
   ASSERT_TRUE(server.wait([&] { return contains(server.output(), words); }));
   const std::string output = server.output();
@@ -112,7 +110,8 @@ TEST_F(ImagePromptsTest, AreServed) {
   };
   const std::string seen = answer("file://0.ppm");
   EXPECT_TRUE(contains(seen, " 200 OK\r\n")) << seen;
-  EXPECT_TRUE(contains(seen, "\"prompt_tokens\":7")) << seen;  // five of the image
+  EXPECT_TRUE(contains(seen, "\"prompt_tokens\":8"))
+      << seen;  // five of the image, two words, an end
   EXPECT_TRUE(contains(answer("../talk.jsonl"), "no file below --allowed-local-media-path"));
   EXPECT_TRUE(contains(answer("https://x/0.ppm"), "nothing is fetched from a network"));
   server.signal(SIGTERM);

@@ -68,7 +68,8 @@ class ImagesInPrompts : public ::testing::Test {
  protected:
   ImagesInPrompts()
       : model_(tiny_vlm("rope"), *device_,
-               models::Model::Share{.groups = comm::groups_of_one(*world_)}) {
+               models::Model::Share{.groups = comm::groups_of_one(*world_),
+                                    .part = nn::whole_model(tiny_vlm("rope"))}) {
     model_.initialize();
   }
 
@@ -190,7 +191,8 @@ TEST(LearnedPositions, TakeNoImages) {
   const std::unique_ptr<device::Device> device = device::make_device("host");
   const models::LlavaModel model(
       tiny_vlm("learned_absolute"), *device,
-      models::Model::Share{.groups = comm::groups_of_one(*comm::make_single_world())});
+      models::Model::Share{.groups = comm::groups_of_one(*comm::make_single_world()),
+                           .part = nn::whole_model(tiny_vlm("learned_absolute"))});
   ImageMemory images(*device, model);
   EXPECT_THROW(images.see(std::vector<float>(3 * kEdge * kEdge)), Error);
 }

@@ -109,10 +109,11 @@ TaskFigures run_task(const TaskRequest& request, device::Device& device, train::
   return figures_of(request.task, result);
 }
 
-TaskFigures run_task(const TaskRequest& request, LoadedModel& model) {
+TaskFigures run_task(const TaskRequest& request, inference::Engine& engine,
+                     const config::ModelConfig& model, const tokenizers::Tokenizer& tokenizer) {
   if (is_file(request.task)) {
     if (const AskedTask asked(request); asked.task.generates) {
-      return asked.generate(*model.engine, model.config(), *model.tokenizer);
+      return asked.generate(engine, model, tokenizer);
     }
   }
   throw_usage(

@@ -36,7 +36,8 @@ TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>
     throw RequestError(400, "messages must be a list of at least one message", "messages");
   }
   const std::string own = fields.text("chat_template", "");
-  if (!chat && own.empty()) {
+  const bool plain = !chat && own.empty();
+  if (plain && !images) {
     throw RequestError(400, "this model has no chat template; use /v1/completions", "messages");
   }
   const ChatRequest request{
@@ -49,6 +50,9 @@ TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>
       .image_text = images ? images->place() : ""};
   try {
     shown = images_of(request.messages, images.get());
+    if (plain) {
+      return images->encode_turns(tokenizer, chat_turns(request.messages), shown);
+    }
     const std::string text =
         own.empty()
             ? inference::chat_prompt(*chat, request)

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/images/image_conversations.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
@@ -126,6 +127,16 @@ std::vector<std::string> chat_images(const std::string& messages) {
     }
   }
   return images;
+}
+
+std::vector<tokenizers::ChatMessage> chat_turns(const std::string& messages) {
+  std::vector<tokenizers::ChatMessage> turns;
+  for (const Json& message : conversation_of(messages, std::string(data::kImageWord))) {
+    const Json& content = message.at("content");
+    turns.push_back({message.at("role").get<std::string>(),
+                     content.is_string() ? content.get<std::string>() : ""});
+  }
+  return turns;
 }
 
 std::string chat_prompt(const tokenizers::ChatTemplate& chat, const ChatRequest& request) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "tokenizers/chat/chat_format.h"
 #include "tokenizers/chat/chat_template.h"
 
 namespace mpitron::inference {
@@ -19,6 +20,10 @@ struct ChatRequest {
 
 /// Addresses of the images that messages show (parts of type image_url), in their order.
 std::vector<std::string> chat_images(const std::string& messages);
+
+/// The turns of messages without a template, <image> for each image. Error(data) tells what a
+/// message must be.
+std::vector<tokenizers::ChatMessage> chat_turns(const std::string& messages);
 
 /// The text of a conversation. Contents that are lists of parts of type text are joined, developer
 /// is system, arguments of tool calls that come as a JSON text are read. Error(data) tells what a

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "data/images/image_conversations.h"
+#include "data/images/image_text_encoder.h"
 #include "data/images/image_tiles.h"
 #include "tokenizers/text/byte_alphabet.h"
 #include "utils/error.h"
@@ -103,6 +103,14 @@ TokenIds PromptImages::encode(const tokenizers::Tokenizer& tokenizer, std::strin
   }
   tokenizer.encode_part(text, *cache, ids);
   return expanded(ids, images);
+}
+
+TokenIds PromptImages::encode_turns(const tokenizers::Tokenizer& tokenizer,
+                                    const data::ImageConversation& turns,
+                                    std::span<const PromptImage> images) const {
+  const auto encode = data::make_image_text_encoder(tokenizer, vlm_.image_tags);
+  const data::MarkedTokens tokens = encode(turns);
+  return expanded(TokenIds(tokens.ids.begin(), tokens.ids.end()), images);
 }
 
 }  // namespace mpitron::inference

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "config/vision_config.h"
+#include "data/images/image_conversations.h"
 #include "inference/scheduling/generator.h"
 
 namespace mpitron::inference {
@@ -29,14 +30,18 @@ class PromptImages {
   TokenIds encode(const tokenizers::Tokenizer& tokenizer, std::string_view text,
                   std::span<const PromptImage> images) const;
 
-  /// The same of ids, of which config::kImageToken stands for an image.
-  TokenIds expanded(std::span<const TokenId> ids, std::span<const PromptImage> images) const;
+  /// The same of turns as pretrain-vlm learns them: the end of a text behind each.
+  TokenIds encode_turns(const tokenizers::Tokenizer& tokenizer,
+                        const data::ImageConversation& turns,
+                        std::span<const PromptImage> images) const;
 
   /// What comes for an image in a text: with the tags that the model was trained with.
   std::string place() const;
   const ImagePolicy& policy() const { return policy_; }
 
  private:
+  /// Of ids in which config::kImageToken stands for an image.
+  TokenIds expanded(std::span<const TokenId> ids, std::span<const PromptImage> images) const;
   Index positions(const PromptImage& image) const;
 
   config::VlmConfig vlm_;

@@ -1,37 +1,37 @@
-#include "train/batches/image_text_encoder.h"
+#include "data/images/image_text_encoder.h"
 
 #include <fmt/format.h>
 
-namespace mpitron::train {
+namespace mpitron::data {
 namespace {
 
 /// Text with images in it. What only whole texts get comes in front of the first one.
 void add_text(const tokenizers::Tokenizer& tokenizer, std::string_view text, bool learned,
-              data::MarkedTokens& tokens) {
+              MarkedTokens& tokens) {
   const auto add_words = [&](std::string_view words) {
     for (const tokenizers::TokenId id :
          tokens.ids.empty() ? tokenizer.encode(words) : tokenizer.encode_part(words)) {
       tokens.add(id, learned);
     }
   };
-  for (std::size_t at = text.find(data::kImageWord); at != std::string_view::npos;
-       at = text.find(data::kImageWord)) {
+  for (std::size_t at = text.find(kImageWord); at != std::string_view::npos;
+       at = text.find(kImageWord)) {
     add_words(text.substr(0, at));
     tokens.add(config::kImageToken, false);
-    text.remove_prefix(at + data::kImageWord.size());
+    text.remove_prefix(at + kImageWord.size());
   }
   add_words(text);
 }
 
 }  // namespace
 
-std::function<data::MarkedTokens(const data::ImageConversation&)> make_image_text_encoder(
+std::function<MarkedTokens(const ImageConversation&)> make_image_text_encoder(
     const tokenizers::Tokenizer& tokenizer, config::ImageTags image_tags) {
-  return [&tokenizer, image_tags](const data::ImageConversation& conversation) {
-    data::MarkedTokens tokens;
+  return [&tokenizer, image_tags](const ImageConversation& conversation) {
+    MarkedTokens tokens;
     for (const tokenizers::ChatMessage& turn : conversation) {
       const bool learned = turn.role == "assistant";
-      add_text(tokenizer, data::with_image_tags(turn.content, image_tags), learned, tokens);
+      add_text(tokenizer, with_image_tags(turn.content, image_tags), learned, tokens);
       tokens.add(tokenizer.eod(), learned);
     }
     return tokens;
@@ -54,4 +54,4 @@ std::vector<std::vector<std::int64_t>> tile_tags(const tokenizers::Tokenizer& to
   return tags;
 }
 
-}  // namespace mpitron::train
+}  // namespace mpitron::data

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/evaluation/task_runs.h"
+#include "cli/generation/loaded_model.h"
 #include "cli/run/launch.h"
 #include "cli/run/pretrain.h"
 #include "convert/description/stored_options.h"
@@ -152,8 +153,9 @@ void evaluate_images(const EvaluateOptions& options, const Arguments& words) {
   if (!model.leads()) {
     return model.follow();
   }
-  evaluate_tasks(options, true,
-                 [&](const TaskRequest& request) { return run_task(request, model); });
+  evaluate_tasks(options, true, [&](const TaskRequest& request) {
+    return run_task(request, *model.engine, model.config(), *model.tokenizer);
+  });
 }
 
 }  // namespace
