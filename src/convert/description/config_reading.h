@@ -20,7 +20,7 @@ struct ConfigReading {
   }
 };
 
-/// Sizes that the families call differently.
+/// Sizes that the families call differently. Without a name for layers something else tells them.
 struct SizeNames {
   const char *layers, *hidden, *ffn, *heads, *positions, *epsilon, *activation;
 };

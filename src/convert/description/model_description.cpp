@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "convert/description/stored_hybrid.h"
 #include "convert/description/stored_options.h"
 
 namespace mpitron::convert {
@@ -51,8 +52,10 @@ constexpr std::pair<const char*, double ModelConfig::*> kReals[] = {
 constexpr std::pair<const char*, Normalization> kNorms[] = {
     {"LayerNorm", Normalization::layer_norm}, {"RMSNorm", Normalization::rms_norm}};
 
-constexpr std::pair<const char*, ModelKind> kKinds[] = {
-    {"gpt", ModelKind::gpt}, {"bert", ModelKind::bert}, {"t5", ModelKind::t5}};
+constexpr std::pair<const char*, ModelKind> kKinds[] = {{"gpt", ModelKind::gpt},
+                                                        {"mamba", ModelKind::mamba},
+                                                        {"bert", ModelKind::bert},
+                                                        {"t5", ModelKind::t5}};
 
 ActivationKind activation(const StoredOptions& options, const ModelConfig& model) {
   if (model.gated_linear_unit) {
@@ -121,6 +124,7 @@ std::string to_configuration(const ModelDescription& description) {
   if (model.moe) {
     write_experts(*model.moe, json);
   }
+  write_hybrid(model, json);
   if (model.mtp_num_layers) {
     json.set("mtp_num_layers", *model.mtp_num_layers);
   }
@@ -160,6 +164,7 @@ ModelDescription from_configuration(const std::string& json, const std::string& 
   fill_derived(model);
   check_model(model, source);
   model.moe = read_experts(options, model);
+  read_hybrid(options, model);
   result.vocab_size = vocab_size(options);
   return result;
 }
