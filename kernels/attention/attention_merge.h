@@ -17,6 +17,8 @@ using device::InOut;
 /// The larger of both lse is taken off before exp, so that nothing overflows.
 struct AttentionMerge {
   static constexpr const char* name = "attention_merge";
+  /// Attention so far, normalised, and the logarithm of what it was divided by.
+  /// Both are read and written in place.
   InOut o;    // [s, b, n, d]
   InOut lse;  // [b, n, s]
   /// Of keys that o has not seen; neither is normalised again by the kernel.

@@ -17,6 +17,7 @@ using device::InOut;
 ///   arithmetic: fp32 (reference: double), one rounding
 struct RotaryEmbedding {
   static constexpr const char* name = "rotary_embedding";
+  /// A view of queries or keys, alone or within fused ones.
   InOut x;      // [s, b, n, d]
   In cos, sin;  // [s, r], rows are the positions of x's rows
   bool interleaved = false;

@@ -42,7 +42,7 @@ class DeferredGradients {
   std::size_t size() const { return entries_.size(); }
 
   /// The pass that `context` belongs to has sent rows to other ranks and will wait for theirs:
-  /// whoever has something to do meanwhile does it here.
+  /// what can be computed in that time is computed here.
   virtual void overlapped_work(Context&) {}
 
  private:

@@ -33,6 +33,8 @@ std::span<const Command> commands() {
       Command{"adapter", "write the low-rank updates of a checkpoint for Hugging Face's PEFT",
               adapter},
       Command{"serve", "answer requests over HTTP with a model", serve},
+      Command{"ask", "ask a running server, and print its answer as it comes", ask},
+      Command{"chat", "talk to a model in the terminal", chat},
       Command{"embed", "write a vector of each document, as a BERT sees it", embed},
       Command{"generate", "continue texts with a model", generate},
       Command{"replay", "replay a recorded run of the reference and compare", replay},

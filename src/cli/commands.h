@@ -27,10 +27,13 @@ int dataset(const Arguments& arguments);
 int dataset_inspect(const Arguments& arguments);
 int dataset_convert(const Arguments& arguments);
 int dataset_images(const Arguments& arguments);
+int draw_images(const Arguments& arguments);  // dataset images draw
 int convert(const Arguments& arguments);
 int adapter(const Arguments& arguments);
 int parity(const Arguments& arguments);
 int serve(const Arguments& arguments);
+int chat(const Arguments& arguments);
+int ask(const Arguments& arguments);
 int generate(const Arguments& arguments);
 int embed(const Arguments& arguments);
 int plan(const Arguments& arguments);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "config/teacher_config.h"
 #include "config/text_task.h"
 #include "utils/numbers/shape.h"
 
@@ -56,6 +57,7 @@ struct SampleConfig {
   bool sft_packing = false;
   bool sft_train_on_prompt = false;
   bool sft_last_turn_only = false;
+  bool sft_pairs = false;  // of answers, of which one is preferred
 };
 
 /// What is read, how it is cut into samples, and the tokenizer. The word lists of paths are as the
@@ -79,6 +81,7 @@ struct DataConfig : TokenizerConfig, SampleConfig {
   bool full_validation = false;
   bool multiple_validation_sets = false;
 
+  DistillationFiles distillation;
   std::optional<TextTaskConfig> text_task;  // its files are read instead of all of the above
 
   // loading
@@ -87,9 +90,10 @@ struct DataConfig : TokenizerConfig, SampleConfig {
   Index num_dataset_builder_threads = 1;
   bool data_sharding = true;
 
-  /// Whether samples come with masks of their own: those of documents, or of packed conversations.
+  /// Whether samples come with masks of their own: those of documents, or of
+  /// conversations that share a sample.
   bool has_attention_masks() const {
-    return reset_attention_mask || inter_document_masking || sft_packing;
+    return reset_attention_mask || inter_document_masking || sft_packing || sft_pairs;
   }
 };
 

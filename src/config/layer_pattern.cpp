@@ -103,6 +103,14 @@ LayerSpec layer_spec(const ModelConfig& model, Index number) {
   return spec;
 }
 
+bool keeps_states(const ModelConfig& model, Index first, Index last) {
+  bool keeps = false;
+  for (Index number = first; number <= last; ++number) {
+    keeps |= facts(layer_spec(model, number).mixer).state == LayerState::recurrent;
+  }
+  return keeps;
+}
+
 /// In the order of their global numbers, which no layout changes.
 std::vector<LayerSpec> layer_pattern(const ModelConfig& model) {
   std::vector<LayerSpec> layers;

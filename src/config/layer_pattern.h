@@ -75,6 +75,10 @@ LayerSpec layer_spec(const ModelConfig& model, Index number);
 /// All layers of the model, without depths of prediction.
 std::vector<LayerSpec> layer_pattern(const ModelConfig& model);
 
+/// Whether one of the layers `first` to `last` (numbers of layer_spec) carries something else than
+/// keys and values from position to position.
+bool keeps_states(const ModelConfig& model, Index first, Index last);
+
 /// The letters that a pattern may have.
 std::string pattern_letters();
 

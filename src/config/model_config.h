@@ -11,6 +11,7 @@
 #include "config/recompute_config.h"
 #include "config/residual_config.h"
 #include "config/size_config.h"
+#include "config/teacher_config.h"
 #include "config/text_task.h"
 #include "config/vision_config.h"
 
@@ -41,6 +42,9 @@ struct ModelConfig : SizeConfig,
   // multi-token prediction
   std::optional<Index> mtp_num_layers;
   double mtp_loss_scaling_factor = 0.1;
+
+  std::optional<PreferenceConfig> preference;      // what is learned of pairs of answers
+  std::optional<DistillationConfig> distillation;  // and of a teacher
 
   std::optional<TextHead> text_head;  // instead of what makes words of the layers' output
 

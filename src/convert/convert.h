@@ -52,4 +52,7 @@ using ConvertProgress =
 /// where names, shapes or settings do not fit.
 ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& progress);
 
+/// What was converted and what proves it, as JSON; also what `--json` prints.
+std::string record_json(const ConvertSettings& settings, const ConvertReport& report);
+
 }  // namespace mpitron::convert

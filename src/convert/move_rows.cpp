@@ -1,7 +1,7 @@
-#include "convert/move_rows.h"
-
 #include <algorithm>
 #include <cstring>
+
+#include "convert/translation.h"
 
 namespace mpitron::convert {
 namespace {

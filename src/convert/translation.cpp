@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "convert/move_rows.h"
 #include "utils/error.h"
 
 namespace mpitron::convert {

@@ -19,7 +19,7 @@ struct NameCheck {
   std::string problems(bool strict) const;
 };
 
-/// Their tensors against the table.
+/// Their names and shapes against the table; no tensor is read.
 NameCheck check_theirs(TensorSource& theirs, const NameTable& table);
 /// Ours against the table. What theirs do not have must be zero.
 NameCheck check_ours(TensorSource& ours, const NameTable& table);
@@ -28,5 +28,12 @@ NameCheck check_ours(TensorSource& ours, const NameTable& table);
 std::unique_ptr<TensorSource> to_ours(TensorSource& theirs, const NameTable& table);
 /// Their tensors, made from ours while they are read.
 std::unique_ptr<TensorSource> to_theirs(TensorSource& ours, const NameTable& table);
+
+/// Our tensor from all of theirs, in the order of the rule: rows are moved, transposed or padded
+/// with zeros, no value changes.
+HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs);
+/// One of theirs from ours, the `part`-th of the rule.
+/// The inverse of `join`, bit for bit.
+HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t part);
 
 }  // namespace mpitron::convert

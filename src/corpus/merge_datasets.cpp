@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <map>
 
-#include "data/preprocess/output_lock.h"
+#include "data/preprocess/preprocess_output.h"
 #include "io/tokens/token_file.h"
 #include "io/tokens/token_file_parts.h"
 #include "io/tokens/token_hdf5.h"

@@ -1,11 +1,11 @@
-#include "doctor/known_failures.h"
-
 #include <filesystem>
 #include <fstream>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "doctor/node_checks.h"
 
 namespace mpitron::doctor {
 namespace {

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "device/device.h"
-#include "doctor/known_failures.h"
 #include "doctor/network_check.h"
 #include "doctor/slurm_check.h"
 #include "launch/launcher.h"

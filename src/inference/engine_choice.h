@@ -10,6 +10,10 @@ namespace mpitron::inference {
 /// can.
 std::string no_cached_path(const config::ModelConfig& config);
 
+/// Places that engines need for what layers carry beside keys, with so many sequences at a time; 0
+/// where none carries anything.
+Index states_for(const config::ModelConfig& config, Index slots);
+
 /// The engine for a model of one rank: the cached one, or the uncached one where the kind of model
 /// has no cached path. `shape`: the model's vocabularies and positions are filled in.
 std::unique_ptr<Engine> make_engine(device::Device& device, const models::Model& model,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "config/layer_pattern.h"
 #include "ops/elementwise/embedding.h"
 #include "ops/parallel/collectives.h"
 #include "ops/parallel/rows.h"
@@ -12,6 +13,19 @@ namespace mpitron::inference {
 
 using autograd::Var;
 using tensor::Tensor;
+
+namespace {
+
+/// As many as the model has depths; none of depths whose layers keep states, which cannot be taken
+/// back to where drafts were right.
+Index own_drafts_of(const models::Model& model, Index wanted) {
+  const config::ModelConfig& config = model.config();
+  return config::keeps_states(config, config.all_layers() + 1, config.layers_and_depths())
+             ? Index{0}
+             : std::min(wanted, model.prediction_depths());
+}
+
+}  // namespace
 
 StepRunner::StepRunner(device::Device& device, const models::Model& model, EngineShape shape,
                        comm::GroupHandle sharers)
@@ -29,7 +43,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   shape_.max_positions = encodes ? config.decoder_seq_length : config.max_position_embeddings;
   shape_.max_encoded = encodes ? config.seq_length : 0;
   shape_.block_owners = this->sharers();
-  shape_.own_drafts = std::min(shape.own_drafts, model.prediction_depths());
+  shape_.own_drafts = own_drafts_of(model, shape.own_drafts);
   if (shape_.own_drafts > 0) {
     heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
   }

@@ -26,6 +26,7 @@ struct StyleNames {
     throw_data("checkpoint: {} '{}' is unknown, this program knows {}", entry, given, allowed);
   }
 
+  /// Its spelling; "unknown" for a value that no row has.
   std::string_view name(Style wanted) const {
     for (const auto& [name, style] : rows) {
       if (style == wanted) {

@@ -1,10 +1,9 @@
-#include "pipeline/communication.h"
-
 #include <algorithm>
 #include <array>
 #include <deque>
 
 #include "pipeline/ideal_times.h"
+#include "pipeline/schedule.h"
 
 namespace mpitron::pipeline {
 namespace {

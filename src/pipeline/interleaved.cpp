@@ -1,7 +1,6 @@
-#include "pipeline/interleaved.h"
-
 #include <algorithm>
 
+#include "pipeline/schedule.h"
 #include "utils/error.h"
 
 namespace mpitron::pipeline {

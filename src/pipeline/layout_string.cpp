@@ -1,5 +1,4 @@
-#include "pipeline/layout_string.h"
-
+#include "pipeline/stage_layout.h"
 #include "utils/error.h"
 #include "utils/numbers/shape.h"
 

@@ -1,7 +1,6 @@
-#include "pipeline/one_forward_one_backward.h"
-
 #include <algorithm>
 
+#include "pipeline/schedule.h"
 #include "utils/error.h"
 
 namespace mpitron::pipeline {

@@ -4,9 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "pipeline/communication.h"
-#include "pipeline/interleaved.h"
-#include "pipeline/one_forward_one_backward.h"
 #include "utils/error.h"
 
 namespace mpitron::pipeline {

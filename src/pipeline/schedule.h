@@ -132,4 +132,54 @@ ScheduleOptions make_schedule_options(const config::ParallelConfig& parallel,
 /// stages, 4 chunks and 512 microbatches (1.5 million actions) takes well under a second.
 Schedule make_schedule(const ScheduleOptions& options);
 
+/// A forward of the interleaved order; the same slot of the backwards has the chunks reversed.
+struct ScheduleSlot {
+  Index microbatch = 0;
+  Index chunk = 0;
+  bool operator==(const ScheduleSlot&) const = default;
+};
+
+/// The forwards of every stage, in order: groups of microbatches, each through all chunks. The last
+/// group may be shorter. Source: get_schedule_table of the reference.
+std::vector<ScheduleSlot> interleaved_table(const ScheduleOptions& options);
+
+/// Forwards before the first backward of a stage: 2 (stages - stage - 1) + (chunks - 1) group, at
+/// most all. `extra`: 1 where the expert exchange overlaps with the other direction's computations.
+Index interleaved_warmup(const ScheduleOptions& options, Index stage, Index extra = 0);
+
+/// Computations of one stage: warm-up forwards, then forward and backward by turns, then the
+/// remaining backwards. Source: forward_backward_pipelining_with_interleaving of the reference and
+/// Narayanan et al. 2021, section 2.2.
+ActionList interleaved_order(const ScheduleOptions& options, Index stage);
+
+/// Forwards before the first backward of a stage: min(stages - stage - 1, microbatches).
+Index one_forward_one_backward_warmup(const ScheduleOptions& options, Index stage);
+
+/// Computations of one stage: warm-up forwards, then forward and backward by turns, then the
+/// remaining backwards. Source: forward_backward_pipelining_without_interleaving of the reference.
+ActionList one_forward_one_backward_order(const ScheduleOptions& options, Index stage);
+
+/// Computations of the only stage: forward and backward of one microbatch after the other.
+ActionList no_pipelining_order(const ScheduleOptions& options);
+
+/// Computations of one stage in ZB-H1 (Qi et al., "Zero Bubble Pipeline Parallelism", 2023): 1F1B
+/// with backward split in two; stage s runs the weight gradients `s` microbatches late, so that
+/// gradients of inputs travel earlier and the late weight gradients fill the end. With equal costs
+/// the bubble is a third of 1F1B's. At most min(microbatches, stages) tapes are alive on any stage,
+/// as on the first stage of 1F1B.
+ActionList zero_bubble_order(const ScheduleOptions& options, Index stage);
+
+/// Completes the computations of each stage (`orders`) by the messages between them. Every message
+/// gets the place it would have if all forwards took one unit of time, both halves of a backward as
+/// well, and messages none. A send stands behind the computation that makes the data. The receive
+/// stands
+/// - overlapped: before the computation that runs when the data comes, or before the one that
+///   precedes its use if that is earlier; its wait right before the use;
+/// - else: with its wait in the first gap between two computations after the data came.
+/// A joined pair is one computation here: both ends of it wait, start and end together.
+/// Both ends thus agree on one order in time, whatever the schedule; that is why nothing deadlocks.
+/// A send is waited for before the kSendsInFlight-th one after it in its payload is posted.
+std::vector<ActionList> add_communication(const std::vector<ActionList>& orders,
+                                          const ScheduleOptions& options);
+
 }  // namespace mpitron::pipeline

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "pipeline/layout_string.h"
 #include "utils/error.h"
 
 namespace mpitron::pipeline {

@@ -1,6 +1,6 @@
-#include "report/html.h"
-
 #include <fmt/format.h>
+
+#include "report/svg_plot.h"
 
 namespace mpitron::report {
 namespace {

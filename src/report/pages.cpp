@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "report/html.h"
 #include "report/run_page_script.h"
+#include "report/svg_plot.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "report/html.h"
-
 namespace mpitron::report {
 namespace {
 

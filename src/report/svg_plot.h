@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,5 +36,15 @@ std::string svg_plot(const Plot& plot);
 /// 0 alone where `most` is not above 0.
 std::vector<double> linear_ticks(double most, int count);
 std::vector<double> logarithmic_ticks(double least, double most);
+
+/// Text as it may stand between tags and in quoted attributes.
+std::string html_text(std::string_view text);
+
+/// JSON as it may stand inside a script element: no text of it can end the element.
+std::string script_json(std::string_view json);
+
+/// A whole page without any reference to another file, light or dark as the reader's system is.
+/// `style`: CSS beside what all pages share; `body`: HTML.
+std::string html_page(std::string_view title, std::string_view style, std::string_view body);
 
 }  // namespace mpitron::report

@@ -20,7 +20,7 @@ MEMORY_LIMIT = 1_000_000_000        # bytes of a process
 ADDRESS_SPACE = 8_000_000_000       # beyond it an allocation fails, so that this machine survives a failure
 CRASHES = {128 + int(s) for s in (signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGXFSZ)}
 
-TINY = ("--num-layers 2 --hidden-size 32 --num-attention-heads 4 --seq-length 16 --max-position-embeddings 16 --micro-batch-size 2 "
+TINY = ("--num-layers 2 --hidden-size 32 --num-attention-heads 4 --seq-length 64 --max-position-embeddings 64 --micro-batch-size 2 "
         "--global-batch-size 4 --lr 1e-3 --log-interval 1 --eval-iters 0 --tokenizer-type NullTokenizer --vocab-size 63 "
         "--mock-data").split()
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -88,10 +88,12 @@ class Process:
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def ranks(self, count, seconds=10):
-        """Process ids of the ranks below mpirun, as soon as there are so many; fewer where it ends before."""
+        """Process ids of the ranks below mpirun, as soon as there are so many; fewer where it ends before. A child that is still
+        mpirun itself is none: stopped there, it would keep mpirun from starting the others."""
         end, found = time.monotonic() + seconds, []
         while time.monotonic() < end and self.alive():
-            found = [pid for pid in children(self.process.pid) if "pretrain-gpt" in command(pid)]
+            words = {pid: command(pid) for pid in children(self.process.pid)}
+            found = [pid for pid, given in words.items() if "pretrain-gpt" in given and given[0] != "mpirun"]
             if len(found) >= count:
                 break
             time.sleep(0.002)

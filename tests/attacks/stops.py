@@ -29,7 +29,7 @@ def main():
         kind = ["as it begins", "in MPI_Init", "while starting", "in training"][i % 4]
         process = Process(["mpirun", "-n", ranks, given.program, "pretrain-gpt", *TINY, "--train-iters", 1000000, "--log-interval", 1000,
                            "--distributed-timeout-minutes", TIMEOUT / 60], given.folder)
-        pids = process.ranks(ranks)
+        pids = process.ranks(ranks, 120)  # of a busy machine
         time.sleep(delay)
         stopped = random.choice(pids)
         os.kill(stopped, signal.SIGSTOP)

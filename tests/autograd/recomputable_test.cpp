@@ -8,21 +8,21 @@
 namespace mpitron::autograd {
 namespace recomputable_test {
 
-class RenewableTest : public ::testing::Test {
+class RecomputableTest : public ::testing::Test {
  protected:
   std::unique_ptr<device::Device> device_ = device::make_device("host");
   Tape tape_;
   Context context_{.device = *device_, .recorder = {.tape = &tape_, .usage = &tape_}};
 };
 
-TEST_F(RenewableTest, AValueWithoutRecipeIsTheTensor) {
+TEST_F(RecomputableTest, AValueWithoutRecipeIsTheTensor) {
   const Var x = variable(test::make_tensor(*device_, {2}, DType::f32, {1, 2}));
   const SavedValue kept{Recomputable(x)};
   EXPECT_EQ(kept(context_).view().data, x.value.view().data);
   EXPECT_EQ(kept.shape(), (Shape{2}));
 }
 
-TEST_F(RenewableTest, AValueWithARecipeIsMadeEachTimeAndNotRecorded) {
+TEST_F(RecomputableTest, AValueWithARecipeIsMadeEachTimeAndNotRecorded) {
   int made = 0;
   Recomputable x(variable(test::make_tensor(*device_, {2}, DType::f32, {1, 2})),
                  [&](Context& again) {

@@ -4,7 +4,7 @@
 
 #include "support/program.h"
 
-// Runs of `mpitron pretrain-gpt` on a model of 30 000 parameters: some 50 ms each.
+// Runs of `mpitron pretrain-gpt` on a model of 30 000 parameters: 0.4 s each without optimisation.
 
 namespace mpitron::test {
 
@@ -40,7 +40,12 @@ inline const Words kTinyModel = {"pretrain-gpt",
                                  "NullTokenizer",
                                  "--vocab-size",
                                  "63"};
-inline const Words kTinyMock = kTinyModel + Words{"--mock-data", "--train-iters", "4"};
+/// Made-up data are 2e8 tokens, which long sequences cut, and shuffle, in a fraction of the time.
+inline const Words kTinyMock =
+    kTinyModel + Words{"--mock-data",  "--train-iters", "4",
+                       "--seq-length", "128",           "--max-position-embeddings",
+                       "128"};
+inline const Words kSixteenPositions = {"--seq-length", "16", "--max-position-embeddings", "16"};
 
 /// What two runs must have in common: everything behind the time of an iteration line, and the
 /// losses of validation and test.

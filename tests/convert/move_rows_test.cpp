@@ -1,9 +1,9 @@
-#include "convert/move_rows.h"
-
 #include <cstring>
 #include <numeric>
 
 #include <gtest/gtest.h>
+
+#include "convert/translation.h"
 
 namespace mpitron::convert {
 namespace move_rows_test {

@@ -1,6 +1,6 @@
-#include "doctor/known_failures.h"
-
 #include <gtest/gtest.h>
+
+#include "doctor/node_checks.h"
 
 namespace mpitron::doctor {
 namespace known_failures_test {

@@ -19,11 +19,7 @@ std::vector<std::string> recorded_cases() {
       continue;
     }
     for (const auto& entry : std::filesystem::directory_iterator(path)) {
-      const std::string name = entry.path().filename().string();
-      // Encoders of images alone are not trained.
-      if (std::string_view(folder) != "vision/curves" || !name.ends_with("-vit")) {
-        names.push_back(std::string(folder) + "/" + name);
-      }
+      names.push_back(std::string(folder) + "/" + entry.path().filename().string());
     }
   }
   std::ranges::sort(names);

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "config/parse/parse.h"
-#include "convert/merged_adapter.h"
+#include "convert/adapters.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
 #include "io/arrays/peft_folder.h"

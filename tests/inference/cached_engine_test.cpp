@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "inference/engine_choice.h"
 #include "inference/uncached_engine.h"
 #include "support/host_runtime.h"
 #include "tests/inference/recorded_answers.h"
@@ -132,7 +133,10 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
        "--qk-pos-emb-head-dim", "8", "--v-head-dim", "8"},
       {"--num-experts", "4", "--moe-router-topk", "2", "--moe-token-dispatcher-type", "alltoall",
        "--disable-bias-linear"},
-      {"--mtp-num-layers", "2"}};
+      {"--mtp-num-layers", "2"},
+      test::letters("M*-M", 4),
+      test::letters("G*G-", 4),
+      test::letters("MG/M*", 2)};
   for (std::vector<std::string> kind : kinds) {
     SCOPED_TRACE(kind.empty() ? "plain" : kind[0] + " " + std::to_string(kind.size()));
     kind.insert(kind.end(), rope.begin(), rope.end());
@@ -146,6 +150,7 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
                             {.block_size = cut.block_size,
                              .blocks = cut.blocks,
                              .slots = cut.slots,
+                             .states = states_for(random.config, cut.slots),
                              .max_step_tokens = cut.step_tokens,
                              .own_drafts = drafts},
                             61);

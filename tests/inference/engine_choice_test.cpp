@@ -11,7 +11,7 @@
 namespace mpitron::inference {
 namespace engine_choice_test {
 
-TEST(EngineChoice, AttentionIsCachedAndStatesAreNot) {
+TEST(EngineChoice, DecodersAreCachedWithStatesWhereLayersKeepThem) {
   EXPECT_EQ(no_cached_path(test::tiny_decoder({})), "");
   config::ModelConfig bert = test::tiny_decoder({});
   bert.kind = config::ModelKind::bert;
@@ -21,7 +21,9 @@ TEST(EngineChoice, AttentionIsCachedAndStatesAreNot) {
   EXPECT_EQ(no_cached_path(t5), "");
   config::ModelConfig delta_net = test::tiny_decoder({});
   delta_net.hybrid.delta_layers = {true, false};
-  EXPECT_NE(no_cached_path(delta_net), "");
+  EXPECT_EQ(no_cached_path(delta_net), "");
+  EXPECT_EQ(states_for(delta_net, 3), 6);
+  EXPECT_EQ(states_for(t5, 3), 0);
 }
 
 TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {

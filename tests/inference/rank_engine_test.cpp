@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/cached_engine.h"
+#include "inference/engine_choice.h"
 #include "inference/scheduling/generator.h"
 #include "models/gpt/gpt_model.h"
 #include "pipeline/stage_layout.h"
@@ -14,8 +15,15 @@ namespace mpitron::inference {
 namespace rank_engine_test {
 
 constexpr Index kVocabulary = 61;
-constexpr EngineShape kShape{
-    .block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = 24, .vocabulary = kVocabulary};
+
+EngineShape shape_of(const config::ModelConfig& config) {
+  return {.block_size = 8,
+          .blocks = 40,
+          .slots = 4,
+          .states = states_for(config, 4),
+          .max_step_tokens = 24,
+          .vocabulary = kVocabulary};
+}
 
 struct Layout {
   const char* name;
@@ -50,7 +58,7 @@ std::vector<Answer> alone(const config::ModelConfig& config) {
   const auto device = device::make_device("host");
   models::GptModel model(config, *device);
   model.initialize();
-  CachedEngine engine(*device, model, kShape, kVocabulary);
+  CachedEngine engine(*device, model, shape_of(config), kVocabulary);
   return answers_of(engine, {});
 }
 
@@ -75,9 +83,9 @@ std::vector<Answer> together(const config::ModelConfig& config, const Layout& la
                                      .has_output = layers.has_loss}});
     model.initialize();
     if (world.rank() > 0) {
-      return RankEngine::follow(*device, model, place, kShape);
+      return RankEngine::follow(*device, model, place, shape_of(config));
     }
-    RankEngine engine(*device, model, place, grid, kShape);
+    RankEngine engine(*device, model, place, grid, shape_of(config));
     engine.idle();
     answers = answers_of(engine, settings);
   });
@@ -136,6 +144,12 @@ TEST(RankEngine, LayoutsOfExpertsAnswerAsOneRank) {
       {{"EP2", 2, {.expert = 2}},
        {"TP2", 2, {.tensor = 2}},
        {"EP2 x PP2", 4, {.pipeline = 2, .expert = 2}}});
+}
+
+TEST(RankEngine, LayoutsOfLayersWithStatesAnswerAsOneRank) {
+  expect_layouts_agree(
+      config_of(test::letters("MG*M", 4)),
+      {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}, {"PP2 x DP2", 4, {.pipeline = 2}}});
 }
 
 }  // namespace rank_engine_test

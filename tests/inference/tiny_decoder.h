@@ -33,4 +33,32 @@ inline config::ModelConfig tiny_decoder(const std::vector<std::string>& more) {
   return config;
 }
 
+/// Flags of small layers with states: the letters are M, G, *, - and those of depths.
+inline std::vector<std::string> letters(const std::string& pattern, Index layers) {
+  return {"--model",
+          "mamba",
+          "--hybrid-layer-pattern",
+          pattern,
+          "--num-layers",
+          std::to_string(layers),
+          "--mamba-head-dim",
+          "8",
+          "--mamba-num-groups",
+          "2",
+          "--mamba-state-dim",
+          "6",
+          "--linear-num-key-heads",
+          "2",
+          "--linear-num-value-heads",
+          "4",
+          "--linear-key-head-dim",
+          "8",
+          "--linear-value-head-dim",
+          "4",
+          "--swiglu",
+          "--normalization",
+          "RMSNorm",
+          "--disable-bias-linear"};
+}
+
 }  // namespace mpitron::test

@@ -1,6 +1,6 @@
-#include "pipeline/communication.h"
-
 #include <gtest/gtest.h>
+
+#include "pipeline/schedule.h"
 
 namespace mpitron::pipeline {
 namespace communication_test {

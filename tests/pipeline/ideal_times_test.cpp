@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/one_forward_one_backward.h"
+#include "pipeline/schedule.h"
 
 namespace mpitron::pipeline {
 namespace ideal_times_test {

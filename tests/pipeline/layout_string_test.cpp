@@ -1,7 +1,6 @@
-#include "pipeline/layout_string.h"
-
 #include <gtest/gtest.h>
 
+#include "pipeline/stage_layout.h"
 #include "utils/error.h"
 
 namespace mpitron::pipeline {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "pipeline/one_forward_one_backward.h"
+#include "pipeline/schedule.h"
 #include "pipeline/schedule_text.h"
 #include "utils/error.h"
 

@@ -1,7 +1,6 @@
-#include "pipeline/one_forward_one_backward.h"
-
 #include <gtest/gtest.h>
 
+#include "pipeline/schedule.h"
 #include "pipeline/schedule_text.h"
 #include "support/golden_tables.h"
 #include "utils/error.h"

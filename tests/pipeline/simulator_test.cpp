@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pipeline/interleaved.h"
+#include "pipeline/schedule.h"
 
 namespace mpitron::pipeline {
 namespace simulator_test {

@@ -1,7 +1,7 @@
-#include "report/html.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include "report/svg_plot.h"
 
 namespace mpitron::report {
 namespace html_test {

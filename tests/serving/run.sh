@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # Real clients against a real server: trains a tiny model, serves it, and lets the clients of PyPI talk to it.
-# usage: run.sh MPITRON          exit code 77 where the clients cannot be installed
+# usage: run.sh MPITRON [STREAMS]          exit code 77 where the clients cannot be installed
+# With STREAMS as many bad clients, and one good one, take their place (load.py), which need nothing but python3.
 # The clients lie in ~/.cache/mpitron/clients (CLIENTS overrides), so that a second run needs no network.
 set -euo pipefail
 mpitron=$(realpath "$1")
+streams=${2:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 clients=${CLIENTS:-${XDG_CACHE_HOME:-$HOME/.cache}/mpitron/clients}
 work=$(mktemp -d)
@@ -15,7 +17,7 @@ finish() {
 }
 trap finish EXIT
 
-if [ ! -x "$clients/bin/schemathesis" ]; then
+if [ -z "$streams" ] && [ ! -x "$clients/bin/schemathesis" ]; then
   { python3 -m venv "$clients" && timeout 300 "$clients/bin/pip" install -q openai schemathesis; } >"$work/install.log" 2>&1 || {
     printf 'serving: the clients cannot be installed (python3 with venv, and PyPI or a mirror are needed)\n'
     exit 77
@@ -34,7 +36,13 @@ tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file tokenizer/vocab.json -
   --micro-batch-size 8 --global-batch-size 8 --train-iters 60 --lr 3e-3 --lr-decay-style constant \
   --data-path text_text_document --split 100,0,0 --eval-iters 0 "${tokenizer[@]}" --save model --save-interval 60 >>train.log
 
-"$mpitron" serve --load model "${tokenizer[@]}" --port 0 >serve.log 2>&1 &
+limits=()
+if [ -n "$streams" ]; then
+  ulimit -n 8192
+  limits=(--max-connections 4096 --max-waiting 4096 --drain-seconds 2 --inference-max-requests 512
+    --inference-dynamic-batching-max-tokens-override 1024)
+fi
+"$mpitron" serve --load model "${tokenizer[@]}" --port 0 "${limits[@]}" >serve.log 2>&1 &
 server=$!
 for _ in $(seq 100); do
   address=$(sed -n 's/.*\(http:\/\/127\.0\.0\.1:[0-9]*\).*/\1/p' serve.log | head -1)
@@ -44,6 +52,10 @@ done
 [ -n "${address:-}" ] || { cat serve.log; exit 1; }
 
 status=0
+if [ -n "$streams" ]; then
+  python3 "$here/load.py" "$address" "$server" "$streams" || status=1
+  exit $status
+fi
 "$clients/bin/python" "$here/openai_client.py" "$address" || status=1
 kill -TERM "$server"
 wait "$server" || status=1

@@ -34,8 +34,8 @@ start_cluster() { # NODES [GPUS [LINE...]]
   export SLURM_CONF
 }
 
-# A model of 30 000 parameters, of whose training nobody waits for the end.
-tiny_flags=(--num-layers 2 --hidden-size 32 --num-attention-heads 4 --seq-length 16 --max-position-embeddings 16
+# A model of 30 000 parameters, of whose training nobody waits for the end. Short sequences of made-up data take long to shuffle.
+tiny_flags=(--num-layers 2 --hidden-size 32 --num-attention-heads 4 --seq-length 64 --max-position-embeddings 64
   --micro-batch-size 2 --global-batch-size 4 --lr 1e-3 --train-iters 100000 --attention-dropout 0.1 --hidden-dropout 0.1
   --mock-data --tokenizer-type NullTokenizer --vocab-size 63 --eval-iters 0 --log-interval 1
   --tensor-model-parallel-size 2)

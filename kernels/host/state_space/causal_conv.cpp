@@ -1,8 +1,6 @@
 #include "kernels/state_space/causal_conv.h"
 
-#include <vector>
-
-#include "kernels/host/common/views.h"
+#include "kernels/host/state_space/conv_taps.h"
 #include "kernels/state_space/document_starts.h"
 
 namespace mpitron::kernels {
@@ -11,52 +9,9 @@ namespace {
 using namespace host;
 using simd::Float;
 
-constexpr Index kColumns = 64;  // of a task: a tile stays in the nearest cache
-constexpr Index kBlock = 32;    // positions whose sums are added in fp32
-constexpr Index kWork = 8;      // of a position, in elements copied
-
-/// weight[k][c] and the bias of a tile of channels, fp32.
-class Taps {
- public:
-  Taps(const In& weight, const In& bias, Index begin, Index count)
-      : width_(weight.size(2)), values_(static_cast<std::size_t>((width_ + 1) * kColumns), 0.F) {
-    visit_dtype(weight.dtype, [&]<class T>() {
-      const T* from = weight.as<T>() + begin * width_;
-      for (Index i = 0; i < count * width_; ++i) {
-        row(i % width_)[i / width_] = static_cast<float>(from[i]);
-      }
-    });
-    if (bias) {
-      visit_dtype(bias.dtype, [&]<class T>() {
-        std::transform(bias.as<T>() + begin, bias.as<T>() + begin + count, row(width_),
-                       [](T x) { return static_cast<float>(x); });
-      });
-    }
-  }
-  Index width() const { return width_; }
-  float* row(Index k) { return values_.data() + k * kColumns; }
-  const float* row(Index k) const { return values_.data() + k * kColumns; }
-  const float* bias() const { return row(width_); }
-
- private:
-  Index width_;
-  std::vector<float> values_;
-};
-
-/// One tile of channels of one sample of a view [s, b, c].
-template <class T>
-class Column {
- public:
-  template <class View>
-  Column(const View& view, Index sample, Index begin)
-      : data_(view.template as<std::remove_const_t<T>>() + sample * view.stride(1) + begin),
-        stride_(view.stride(0)) {}
-  T* operator[](Index i) const { return data_ + i * stride_; }
-
- private:
-  T* data_;
-  Index stride_;
-};
+constexpr Index kColumns = Taps::kColumns;
+constexpr Index kBlock = 32;  // positions whose sums are added in fp32
+constexpr Index kWork = 8;    // of a position, in elements copied
 
 /// The first tap that sees a position of the document that position i is of.
 Index first_tap(const Taps& taps, Index i, Index start) {
@@ -65,7 +20,7 @@ Index first_tap(const Taps& taps, Index i, Index start) {
 
 /// What the activation gets at position i, from the taps from `first` on, in these lanes.
 template <class T, class Lanes>
-[[gnu::always_inline]] inline Float convolved(const Column<const T>& x, const Taps& taps, Index i,
+[[gnu::always_inline]] inline Float convolved(const TileRows<const T>& x, const Taps& taps, Index i,
                                               Index first, Index c, Lanes lanes) {
   Float sum = simd::load(taps.bias() + c, lanes);
   for (Index k = first; k < taps.width(); ++k) {
@@ -148,7 +103,7 @@ class ColumnGradients {
 
   /// The gradient before the activation at each position, and the taps' sums of it.
   void differentiate(Index sample) {
-    const Column<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
+    const TileRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
     const Index s = k_.x.size(0), width = taps_.width();
     for (Index i = 0; i < s; ++i) {
       const Index first = first_tap(taps_, i, starts_(i, sample));
@@ -182,7 +137,7 @@ class ColumnGradients {
     return tap;
   }
   void spread(Index sample) {
-    const Column<T> dx(k_.dx, sample, begin_);
+    const TileRows<T> dx(k_.dx, sample, begin_);
     for (Index i = 0; i < k_.x.size(0); ++i) {
       const Index first = first_tap_back(i, sample);
       simd::for_lanes(count_, [&](Index c, auto lanes) {
@@ -212,8 +167,8 @@ void run(device::HostStream&, const CausalConvForward& k) {
     for_columns(k.x, [&](Index begin, Index count) {
       const Taps taps(k.weight, k.bias, begin, count);
       for (Index sample = 0; sample < k.x.size(1); ++sample) {
-        const Column<const T> x(k.x, sample, begin);
-        const Column<T> y(k.y, sample, begin);
+        const TileRows<const T> x(k.x, sample, begin);
+        const TileRows<T> y(k.y, sample, begin);
         for (Index i = 0; i < k.x.size(0); ++i) {
           const Index first = first_tap(taps, i, starts(i, sample));
           simd::for_lanes(count, [&](Index c, auto lanes) {

@@ -1,9 +1,6 @@
 #include "kernels/state_space/delta_rule.h"
 
-#include <numeric>
-
-#include "kernels/host/state_space/scan_chunk.h"
-#include "kernels/state_space/document_starts.h"
+#include "kernels/host/state_space/delta_head.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -13,108 +10,6 @@ using namespace host;
 std::size_t at(Index i) {
   return static_cast<std::size_t>(i);
 }
-
-/// What a value head has at one position, and its state's way from one to the next; rows of a
-/// state are keys.
-template <class T, class Real>
-class Head {
- public:
-  Head(const DeltaRuleInputs& in, Index sample, Index head)
-      : keys_(in.key_dim()),
-        values_(in.value_dim()),
-        q_rows_(in.q, sample, head / in.served() * keys_),
-        k_rows_(in.k, sample, head / in.served() * keys_),
-        v_rows_(in.v, sample, head * values_),
-        beta_rows_(in.beta, sample, head),
-        alpha_rows_(in.alpha, sample, head),
-        starts_(in.starts),
-        sample_(sample),
-        rate_(-std::exp(number_at(in.a_log, head))),
-        bias_(number_at(in.dt_bias, head)),
-        scale_(Real(1) / std::sqrt(static_cast<Real>(keys_))),
-        q_(at(keys_)),
-        k_(q_),
-        v_(at(values_)),
-        d_(v_) {}
-
-  void read(Index i) {
-    q_factor_ = read_unit(q_rows_, i, q_), k_factor_ = read_unit(k_rows_, i, k_);
-    v_rows_.read(i, 1, values_, v_.data());
-    beta_ = static_cast<Real>(1 / (1 + std::exp(-as_double(beta_rows_[i][0]))));
-    const double raw = as_double(alpha_rows_[i][0]) + bias_, small = std::exp(-std::abs(raw));
-    g_ = rate_ * (std::max(raw, 0.0) + std::log1p(small));
-    opening_ = (raw >= 0 ? 1 : small) / (1 + small);
-    keep_ = starts_.begins(i, sample_) ? Real(0) : static_cast<Real>(std::exp(g_));
-  }
-  /// `state` of the position before fades; what of the value it does not say yet is in d().
-  void fade(Real* state) {
-    std::copy(v_.begin(), v_.end(), d_.begin());
-    for (Index r = 0; r < keys_; ++r) {
-      Real* const row = state + r * values_;
-      const Real key = k_[at(r)];
-      for (Index c = 0; c < values_; ++c) {
-        row[c] *= keep_;
-        d_[at(c)] -= row[c] * key;
-      }
-    }
-  }
-  /// The rest of the way, from the faded state.
-  void correct(Real* state) {
-    for (Index r = 0; r < keys_; ++r) {
-      Real* const row = state + r * values_;
-      const Real key = k_[at(r)] * beta_;
-      for (Index c = 0; c < values_; ++c) {
-        row[c] += key * d_[at(c)];
-      }
-    }
-  }
-  void output(const Real* state, Real* o) const {
-    std::fill_n(o, values_, Real(0));
-    for (Index r = 0; r < keys_; ++r) {
-      const Real query = q_[at(r)] * scale_;
-      for (Index c = 0; c < values_; ++c) {
-        o[c] += query * state[r * values_ + c];
-      }
-    }
-  }
-
-  Index keys() const { return keys_; }
-  Index values() const { return values_; }
-  const std::vector<Real>& q() const { return q_; }
-  const std::vector<Real>& k() const { return k_; }
-  const std::vector<Real>& d() const { return d_; }  // v - S^T k
-  Real beta() const { return beta_; }
-  Real keep() const { return keep_; }
-  Real scale() const { return scale_; }
-  double g() const { return g_; }
-  double slope() const { return rate_ * opening_; }  // of g by alpha
-  void add_to_q(const Real* gradient, Real* to) const { add_unit(q_, q_factor_, gradient, to); }
-  void add_to_k(const Real* gradient, Real* to) const { add_unit(k_, k_factor_, gradient, to); }
-
- private:
-  Real read_unit(const SampleRows<const T>& rows, Index i, std::vector<Real>& to) const {
-    rows.read(i, 1, keys_, to.data());
-    const Real square = std::inner_product(to.begin(), to.end(), to.begin(), Real(0));
-    const Real factor = Real(1) / std::sqrt(square + Real(1e-6));
-    std::ranges::for_each(to, [factor](Real& value) { value *= factor; });
-    return factor;
-  }
-  /// From a gradient of x / sqrt(|x|^2 + 1e-6) to that of x.
-  void add_unit(const std::vector<Real>& unit, Real factor, const Real* gradient, Real* to) const {
-    const Real along = std::inner_product(unit.begin(), unit.end(), gradient, Real(0));
-    for (Index r = 0; r < keys_; ++r) {
-      to[r] += factor * (gradient[r] - unit[at(r)] * along);
-    }
-  }
-
-  Index keys_, values_;
-  SampleRows<const T> q_rows_, k_rows_, v_rows_, beta_rows_, alpha_rows_;
-  DocumentStarts starts_;
-  Index sample_;
-  double rate_, bias_, g_ = 0, opening_ = 0;
-  Real scale_, beta_ = 0, keep_ = 0, q_factor_ = 0, k_factor_ = 0;
-  std::vector<Real> q_, k_, v_, d_;
-};
 
 template <class F>
 void for_key_heads(const DeltaRuleInputs& in, F&& f) {
@@ -130,7 +25,8 @@ Index place_of_state(const DeltaRuleInputs& in, Index chunk, Index sample, Index
 
 template <class T, class Real>
 void pass_forward(const DeltaRuleForward& k, Index sample, Index number) {
-  Head<T, Real> head(k.in, sample, number);
+  DeltaHead<T, Real> head(k.in, sample, number);
+  const DocumentStarts starts(k.in.starts);
   const SampleRows<T> o_rows(k.o, sample, number * head.values());
   std::vector<Real> state(at(head.keys() * head.values()), 0), o(at(head.values()));
   for (Index i = 0; i < k.in.q.size(0); ++i) {
@@ -138,7 +34,7 @@ void pass_forward(const DeltaRuleForward& k, Index sample, Index number) {
       std::ranges::copy(state,
                         k.states.as<Real>() + place_of_state(k.in, i / k.chunk, sample, number));
     }
-    head.read(i);
+    head.read(i, starts.begins(i, sample));
     head.fade(state.data());
     head.correct(state.data());
     head.output(state.data(), o.data());
@@ -159,6 +55,7 @@ class HeadBackward {
         sample_(sample),
         number_(number),
         head_(k.in, sample, number),
+        starts_(k.in.starts),
         size_(head_.keys() * head_.values()),
         d_o_(k.d_o, sample, number * head_.values()),
         dv_(k.dv, sample, number * head_.values()),
@@ -182,7 +79,7 @@ class HeadBackward {
       for (Index i = 0; i < count; ++i) {
         Real* const next = state(i + 1);
         std::copy_n(state(i), size_, next);
-        head_.read(first + i), head_.fade(next), head_.correct(next);
+        read(first + i), head_.fade(next), head_.correct(next);
       }
       for (Index i = count - 1; i >= 0; --i) {
         step(first + i, i);
@@ -195,11 +92,12 @@ class HeadBackward {
 
  private:
   Real* state(Index i) { return states_.data() + i * size_; }
+  void read(Index i) { head_.read(i, starts_.begins(i, sample_)); }
 
   /// Position i, `in_chunk` of its chunk.
   void step(Index i, Index in_chunk) {
     const Index values = head_.values();
-    head_.read(i);
+    read(i);
     std::copy_n(state(in_chunk), size_, faded_.begin());
     head_.fade(faded_.data());
     d_o_.read(i, 1, values, given_.data());
@@ -250,7 +148,8 @@ class HeadBackward {
 
   const DeltaRuleBackward& k_;
   Index sample_, number_;
-  Head<T, Real> head_;
+  DeltaHead<T, Real> head_;
+  DocumentStarts starts_;
   Index size_;
   SampleRows<const T> d_o_;
   SampleRows<T> dv_, dbeta_, dalpha_;

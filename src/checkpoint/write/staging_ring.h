@@ -16,6 +16,7 @@ class StagingRing {
     Index end = 0;              // what `release` wants
   };
 
+  /// Without memory: the capacity is 0, nothing is staged.
   StagingRing() = default;
   /// All pages are touched here, so that filling does not wait for the system.
   explicit StagingRing(Index capacity);

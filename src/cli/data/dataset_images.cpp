@@ -64,46 +64,75 @@ int pack(const Arguments& arguments) {
   return 0;
 }
 
-int inspect_images(const Arguments& arguments) {
-  Arguments rest = arguments;
-  const Arguments paths = paths_of(rest, 1, "inspect FILE.h5|FOLDER|FILE.tar");
-  Index image = -1;
+/// What `inspect` and `verify` are given: one set of images, and whether to print JSON.
+struct ListedImages {
+  std::string path;
+  std::unique_ptr<data::ImageList> list;
   bool json = false;
-  Flags flags("dataset images inspect",
-              "Shows the classes of an archive, a folder or shards of images, and how many images "
-              "each has.",
-              "FILE.h5|FOLDER|FILE.tar");
-  flags.option("--image", image, "show this image (from 0): name, class, size");
-  flags.flag("--json", json, "print one JSON object");
-  if (!flags.parse(rest)) {
-    return 0;
-  }
-  const auto list = data::open_images(paths[0]);
-  if (image >= 0) {
-    if (image >= list->size()) {
-      throw_usage("--image {}: {} has images 0 to {}", image, paths[0], list->size() - 1);
+
+  /// Parses what is typed behind the command; `add_options`: those of its own. False where help was
+  /// asked for.
+  template <class AddOptions>
+  bool open(const Arguments& arguments, const std::string& command, const std::string& summary,
+            const AddOptions& add_options) {
+    constexpr const char* kOperands = "FILE.h5|FOLDER|FILE.tar";
+    Arguments rest = arguments;
+    const Arguments paths = paths_of(rest, 1, command + " " + kOperands);
+    Flags flags("dataset images " + command, summary, kOperands);
+    add_options(flags);
+    flags.flag("--json", json, "print one JSON object");
+    if (!flags.parse(rest)) {
+      return false;
     }
-    const images::Image pixels = data::decoded(*list, image);
-    const std::string& name = list->classes()[static_cast<std::size_t>(list->label(image))];
-    log::print(
-        json ? fmt::format(R"({{"image": {}, "name": {}, "class": {}, "width": {}, "height": {}}})",
-                           image, io::json_string(list->name(image)), io::json_string(name),
-                           pixels.width, pixels.height)
-             : fmt::format("{}: {}, {} x {} pixels", list->name(image), name, pixels.width,
-                           pixels.height));
-    return 0;
+    path = paths[0];
+    list = data::open_images(path);
+    return true;
   }
-  const std::vector<Index> counts = images_of_classes(*list);
+};
+
+void show_image(const ListedImages& images, Index image) {
+  const data::ImageList& list = *images.list;
+  if (image >= list.size()) {
+    throw_usage("--image {}: {} has images 0 to {}", image, images.path, list.size() - 1);
+  }
+  const images::Image pixels = data::decoded(list, image);
+  const std::string& name = list.classes()[static_cast<std::size_t>(list.label(image))];
+  log::print(
+      images.json
+          ? fmt::format(R"({{"image": {}, "name": {}, "class": {}, "width": {}, "height": {}}})",
+                        image, io::json_string(list.name(image)), io::json_string(name),
+                        pixels.width, pixels.height)
+          : fmt::format("{}: {}, {} x {} pixels", list.name(image), name, pixels.width,
+                        pixels.height));
+}
+
+void show_classes(const ListedImages& images) {
+  const std::vector<Index> counts = images_of_classes(*images.list);
   std::string classes;
   for (std::size_t label = 0; label < counts.size(); ++label) {
-    const std::string& name = list->classes()[label];
-    classes +=
-        json ? fmt::format("{}{}: {}", label == 0 ? "" : ", ", io::json_string(name), counts[label])
-             : fmt::format("\n  {:>8} {}", counts[label], name);
+    const std::string& name = images.list->classes()[label];
+    classes += images.json ? fmt::format("{}{}: {}", label == 0 ? "" : ", ", io::json_string(name),
+                                         counts[label])
+                           : fmt::format("\n  {:>8} {}", counts[label], name);
   }
-  log::print(json ? fmt::format(R"({{"images": {}, "classes": {{{}}}}})", list->size(), classes)
-                  : fmt::format("{}: {} images of {} classes{}", paths[0], list->size(),
-                                counts.size(), classes));
+  log::print(images.json ? fmt::format(R"({{"images": {}, "classes": {{{}}}}})",
+                                       images.list->size(), classes)
+                         : fmt::format("{}: {} images of {} classes{}", images.path,
+                                       images.list->size(), counts.size(), classes));
+}
+
+int inspect_images(const Arguments& arguments) {
+  Index image = -1;
+  ListedImages images;
+  if (!images.open(arguments, "inspect",
+                   "Shows the classes of an archive, a folder or shards of images, and how many "
+                   "images each has.",
+                   [&](Flags& flags) {
+                     flags.option("--image", image, "show this image (from 0): name, class, size");
+                   })) {
+    return 0;
+  }
+  image >= 0 ? show_image(images, image) : show_classes(images);
   return 0;
 }
 
@@ -124,39 +153,36 @@ Index report_problems(const data::ImageList& list, const Problem& problem) {
 }
 
 int verify_images(const Arguments& arguments) {
-  Arguments rest = arguments;
-  const Arguments paths = paths_of(rest, 1, "verify FILE.h5|FOLDER|FILE.tar");
-  bool json = false, decode = false;
-  Flags flags("dataset images verify",
-              "Checks that every image of an archive is what was packed. With --decode, that every "
-              "image of an archive, a folder or shards can be decoded.",
-              "FILE.h5|FOLDER|FILE.tar");
-  flags.flag("--decode", decode, "decode every image");
-  flags.flag("--json", json, "print one JSON object");
-  if (!flags.parse(rest)) {
+  bool decode = false;
+  ListedImages images;
+  if (!images.open(arguments, "verify",
+                   "Checks that every image of an archive is what was packed. With --decode, that "
+                   "every image of an archive, a folder or shards can be decoded.",
+                   [&](Flags& flags) { flags.flag("--decode", decode, "decode every image"); })) {
     return 0;
   }
-  const auto list = data::open_images(paths[0]);
-  const auto* archive = dynamic_cast<const data::ImageArchive*>(list.get());
+  const data::ImageList& list = *images.list;
+  const auto* archive = dynamic_cast<const data::ImageArchive*>(&list);
   if (archive == nullptr && !decode) {
     throw_usage("dataset images verify {}: only archives (.h5) have hashes; add --decode",
-                paths[0]);
+                images.path);
   }
-  const Index bad = report_problems(*list, [&](Index image) -> std::string {
+  const Index bad = report_problems(list, [&](Index image) -> std::string {
     if (archive != nullptr && !archive->is_whole(image)) {
-      return list->name(image) + ": its bytes are not those that were packed";
+      return list.name(image) + ": its bytes are not those that were packed";
     }
     try {
       if (decode) {
-        data::decoded(*list, image);
+        data::decoded(list, image);
       }
       return "";
     } catch (const Error& error) {
       return error.what();
     }
   });
-  log::print(json ? fmt::format(R"({{"images": {}, "bad": {}}})", list->size(), bad)
-                  : fmt::format("{}: {} images, {} of them bad", paths[0], list->size(), bad));
+  log::print(images.json
+                 ? fmt::format(R"({{"images": {}, "bad": {}}})", list.size(), bad)
+                 : fmt::format("{}: {} images, {} of them bad", images.path, list.size(), bad));
   return static_cast<int>(bad == 0 ? ExitCode::success : ExitCode::data);
 }
 
@@ -167,6 +193,7 @@ int dataset_images(const Arguments& arguments) {
       {"pack", "write a folder or shards of images as one .h5 file", pack},
       {"inspect", "show classes and images", inspect_images},
       {"verify", "check that images are whole", verify_images},
+      {"draw", "draw images to learn from", draw_images},
   };
   return run_command_of("dataset images", kCommands, arguments);
 }

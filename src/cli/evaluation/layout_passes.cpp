@@ -1,7 +1,6 @@
-#include "cli/evaluation/layout_passes.h"
-
 #include <numeric>
 
+#include "cli/evaluation/task_runs.h"
 #include "tensor/host_copy.h"
 
 namespace mpitron::cli {

@@ -1,7 +1,6 @@
-#include "cli/evaluation/task_figures.h"
-
 #include <algorithm>
 
+#include "cli/evaluation/task_runs.h"
 #include "io/logs/json_text.h"
 
 namespace mpitron::cli {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cli/evaluation/layout_passes.h"
 #include "inference/engine_choice.h"
 #include "utils/log.h"
 

@@ -1,5 +1,6 @@
 #include "cli/generation/generation_ranks.h"
 
+#include "config/layer_pattern.h"
 #include "inference/engine_choice.h"
 #include "pipeline/stage_layout.h"
 #include "utils/error.h"
@@ -41,9 +42,17 @@ void GenerationRanks::check(const config::ModelConfig& config, const std::string
   if (config.family().encoder_decoder && (layout_.pipeline > 1 || layout_.context > 1)) {
     throw_usage("{}: an encoder with a decoder is cut by --tensor-model-parallel-size alone", path);
   }
-  for (const auto& [what, count] :
-       {std::pair("rows of its table of words", config.padded_vocab_size),
-        std::pair("heads", config.num_attention_heads)}) {
+  using Part = std::pair<const char*, Index>;
+  std::vector<Part> parts = {{"rows of its table of words", config.padded_vocab_size},
+                             {"heads", config.num_attention_heads}};
+  for (const config::LayerSpec& layer : config::layer_pattern(config)) {
+    if (layer.mixer == config::MixerKind::state_space) {
+      parts.emplace_back("groups of Mamba layers", config.hybrid.mamba.groups);
+    } else if (layer.mixer == config::MixerKind::delta_net) {
+      parts.emplace_back("key heads of delta nets", config.hybrid.delta_net.key_heads);
+    }
+  }
+  for (const auto& [what, count] : parts) {
     if (count % layout_.tensor != 0) {
       throw_usage("{}: --tensor-model-parallel-size {} does not divide its {} {}", path,
                   layout_.tensor, count, what);

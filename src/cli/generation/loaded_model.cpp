@@ -1,9 +1,15 @@
 #include "cli/generation/loaded_model.h"
 
-#include "cli/generation/cache_size.h"
+#include <algorithm>
+
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
+#include "inference/engine_choice.h"
+#include "inference/scheduling/batching_limits.h"
 #include "models/make_model.h"
+#include "nn/layers/layer_rows.h"
+#include "utils/error.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::cli {
 namespace {
@@ -99,6 +105,12 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
   engine = ranks_.engine(*device_, *model_, shape_);
 }
 
+std::shared_ptr<const tokenizers::ChatTemplate> LoadedModel::chat_template() const {
+  const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(tokenizer.get());
+  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
+  return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
+}
+
 void LoadedModel::read_model(const ModelOptions& options) {
   convert::ModelReader reader(options.load, {.format = convert::detect_format(options.load)});
   const config::ModelConfig config = config_of(options, reader.description().model);
@@ -120,6 +132,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
 
 inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) const {
   const CacheSize cache{.config = model_->config(),
+                        .first_layer = model_->part().first_layer,
                         .layers = model_->part().num_layers,
                         .block_size = options.block_size,
                         .tensor_ranks = options.layout.tensor,
@@ -127,10 +140,70 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
   return {.block_size = options.block_size,
           .blocks = cache.blocks(options.max_requests, options.cache_gigabytes),
           .slots = options.max_requests,
+          .states = inference::states_for(model_->config(), options.max_requests),
           .max_step_tokens = options.max_tokens,
           .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),
           .weights = kernels::weight_format(options.weights)};
+}
+
+template <class F>
+void CacheSize::for_layers(config::LayerState state, F&& f) const {
+  for (Index number = first_layer + 1; number <= first_layer + layers; ++number) {
+    const config::LayerSpec spec = config::layer_spec(config, number);
+    if (config::facts(spec.mixer).state == state) {
+      f(spec);
+    }
+  }
+}
+
+Index CacheSize::state_bytes() const {
+  double numbers = 0;
+  for_layers(config::LayerState::recurrent, [&](const config::LayerSpec& spec) {
+    numbers += nn::layer_costs(config, spec).state / static_cast<double>(tensor_ranks);
+  });
+  return 2 * static_cast<Index>(numbers) * size_of(DType::f32);
+}
+
+Index CacheSize::block_bytes() const {
+  Index cached = 0;
+  for_layers(config::LayerState::key_value_cache, [&](const config::LayerSpec&) { ++cached; });
+  const bool latent = config.multi_latent_attention;
+  return inference::BlockContents{
+      .layers = cached,
+      .positions = block_size,
+      .groups = std::max<Index>(1, config.num_query_groups / tensor_ranks),
+      .head_dim = config.kv_channels,
+      .latent_width = latent ? config.kv_lora_rank + config.qk_pos_emb_head_dim : 0,
+      .dtype = config.params_dtype}
+      .bytes();
+}
+
+Index CacheSize::blocks(Index requests, double gigabytes) const {
+  constexpr double kGigabyte = 1 << 30, kShareOfTheRest = 0.9;
+  const auto blocks_for = [&](Index tokens) { return (tokens + block_size - 1) / block_size; };
+  const bool encodes = config.family().encoder_decoder;
+  const Index of_one = encodes
+                           ? blocks_for(config.decoder_seq_length) + blocks_for(config.seq_length)
+                           : blocks_for(config.max_position_embeddings);
+  const Index one = (of_one + context_ranks - 1) / context_ranks * context_ranks;
+  const auto states = static_cast<double>(requests * state_bytes());
+  const double room =
+      gigabytes > 0 ? gigabytes * kGigabyte : kShareOfTheRest * static_cast<double>(free_memory());
+  const auto keys = static_cast<double>(one / context_ranks * block_bytes());
+  if (states + keys > room) {
+    throw_usage(
+        "a sequence of full length needs {:.3f} GB of keys and values on each rank, states of "
+        "--inference-max-requests {} need {:.3f} GB, and there are {:.3f}: give "
+        "--inference-dynamic-batching-buffer-size-gb more, or a smaller --inference-max-seq-length",
+        keys / kGigabyte, requests, states / kGigabyte, room / kGigabyte);
+  }
+  if (block_bytes() == 0) {
+    return one * requests;
+  }
+  const auto fits =
+      static_cast<Index>((room - states) / static_cast<double>(block_bytes())) * context_ranks;
+  return gigabytes > 0 ? fits : std::min(fits, one * requests);
 }
 
 }  // namespace mpitron::cli

@@ -1,7 +1,9 @@
 #pragma once
 #include "cli/data/tokenizer_flags.h"
 #include "cli/generation/generation_ranks.h"
+#include "config/layer_pattern.h"
 #include "inference/scheduling/scheduler.h"
+#include "tokenizers/chat/chat_template.h"
 
 namespace mpitron::cli {
 
@@ -36,6 +38,8 @@ class LoadedModel {
   /// Whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
   void follow() { ranks_.follow(*device_, *model_, shape_); }
+  /// The template that the tokenizer brings along; null where it has none.
+  std::shared_ptr<const tokenizers::ChatTemplate> chat_template() const;
 
   std::string name;  // of the folder
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
@@ -51,6 +55,30 @@ class LoadedModel {
 
  public:
   std::unique_ptr<inference::Engine> engine;  // of the rank that leads
+};
+
+/// How many blocks of keys and values a rank's cache has, beside the states of layers that keep no
+/// keys.
+struct CacheSize {
+  const config::ModelConfig& config;
+  Index first_layer = 0;  // of this rank's stage, from 0
+  Index layers = 1;       // of it
+  Index block_size = 16;
+  Index tensor_ranks = 1, context_ranks = 1;
+
+  /// Of all ranks that share sequences together.
+  Index block_bytes() const;
+  /// What layers with a state carry of one sequence, twice: in front of a step and behind it.
+  Index state_bytes() const;
+  /// For `requests` sequences of full length, or what fits into `gigabytes` of each rank; with 0 at
+  /// most 90 % of the memory that is left. Error(usage) with both numbers where that is less than
+  /// one sequence needs.
+  Index blocks(Index requests, double gigabytes) const;
+
+ private:
+  /// f(number) of the stage's layers that carry such a state.
+  template <class F>
+  void for_layers(config::LayerState state, F&& f) const;
 };
 
 }  // namespace mpitron::cli

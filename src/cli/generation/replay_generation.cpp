@@ -116,16 +116,15 @@ std::vector<ReplayRow> rows_of(const fs::path& folder, const GenerationRanks& ra
 }
 
 const char* result_of(const ReplayRow& row) {
-  return row.pass() ? "pass" : row.missing.empty() ? "FAIL" : "missing";
+  return row.pass() ? "pass" : "FAIL";
 }
 
 void print_table(const std::vector<ReplayRow>& rows) {
   log::print(fmt::format("{:21} {:14} {:>7} {:>7} {:>9} {:>8}  {}", "recorded", "what", "cases",
                          "agree", "largest", "allowed", "result"));
   for (const ReplayRow& row : rows) {
-    log::print(fmt::format("{:21} {:14} {:7} {:7} {:9.1e} {:8.0e}  {}{}", row.of, row.what,
-                           row.cases, row.agreed, row.largest, row.allowed, result_of(row),
-                           row.missing.empty() ? "" : ": " + row.missing));
+    log::print(fmt::format("{:21} {:14} {:7} {:7} {:9.1e} {:8.0e}  {}", row.of, row.what, row.cases,
+                           row.agreed, row.largest, row.allowed, result_of(row)));
   }
 }
 
@@ -134,10 +133,9 @@ std::string to_json(const std::vector<ReplayRow>& rows, bool pass) {
   for (const ReplayRow& row : rows) {
     text += fmt::format(
         R"({}{{"of": {}, "what": {}, "cases": {}, "agreed": {}, "largest": {}, "allowed": {}, )"
-        R"("result": "{}", "missing": {}}})",
+        R"("result": "{}"}})",
         text.empty() ? "" : ", ", io::json_string(row.of), io::json_string(row.what), row.cases,
-        row.agreed, io::json_number(row.largest), io::json_number(row.allowed), result_of(row),
-        io::json_string(row.missing));
+        row.agreed, io::json_number(row.largest), io::json_number(row.allowed), result_of(row));
   }
   return fmt::format(R"({{"pass": {}, "rows": [{}]}})", pass, text);
 }

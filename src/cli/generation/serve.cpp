@@ -35,13 +35,6 @@ void check_range(const char* name, Index value, std::pair<Index, Index> allowed)
   }
 }
 
-/// The template that the tokenizer brings along; null where it has none.
-std::shared_ptr<const tokenizers::ChatTemplate> chat_of(const tokenizers::Tokenizer& tokenizer) {
-  const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(&tokenizer);
-  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
-  return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
-}
-
 inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});
@@ -55,7 +48,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
           .scheduler = o.model.scheduling(),
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,
-          .chat = chat_of(*model.tokenizer),
+          .chat = model.chat_template(),
           .version = build_info::kVersion,
           .max_waiting = o.queue,
           .drain = std::chrono::seconds(o.drain_seconds)};
@@ -77,9 +70,9 @@ int serve(const Arguments& arguments) {
   sigaddset(&ends, SIGTERM);
   sigaddset(&ends, SIGINT);
   pthread_sigmask(SIG_BLOCK, &ends, nullptr);  // before any thread, which inherits it
-  const auto last_words = std::make_shared<comm::LastWords>();
+  const auto on_failure = std::make_shared<comm::FailureHandler>();
   const std::shared_ptr<comm::World> world =
-      launch_world(options.model.layout.timeout_minutes, nullptr, last_words);
+      launch_world(options.model.layout.timeout_minutes, nullptr, on_failure);
   const device::HostRuntime runtime;
   LoadedModel model(options.model, world);
   if (!model.leads()) {
@@ -87,13 +80,13 @@ int serve(const Arguments& arguments) {
     return static_cast<int>(ExitCode::success);
   }
   inference::Serving serving(*model.engine, *model.tokenizer, settings_of(options, model));
-  last_words->set(
+  on_failure->set(
       [&serving](const std::string& sentence) { serving.give_up("the server ends: " + sentence); });
   log::print(fmt::format("serving {} at http://{}:{}", model.name, options.host, serving.port()));
   int signal = 0;
   sigwait(&ends, &signal);
   const bool all = serving.drain();
-  last_words->set({});
+  on_failure->set({});
   log::print(all ? "every request is answered" : "some requests were not answered in time");
   return static_cast<int>(ExitCode::success);
 }

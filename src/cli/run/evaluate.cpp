@@ -3,7 +3,6 @@
 
 #include "cli/commands.h"
 #include "cli/evaluation/task_runs.h"
-#include "cli/run/foreign_model.h"
 #include "cli/run/pretrain.h"
 #include "utils/log.h"
 #include "utils/system/files.h"

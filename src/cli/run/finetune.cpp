@@ -4,7 +4,7 @@
 #include "cli/run/launch.h"
 #include "cli/run/pretrain.h"
 #include "config/parse/parse.h"
-#include "train/batches/labelled_data.h"
+#include "train/batches/training_data.h"
 #include "utils/log.h"
 
 namespace mpitron::cli {

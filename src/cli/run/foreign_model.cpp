@@ -1,7 +1,6 @@
-#include "cli/run/foreign_model.h"
-
 #include <filesystem>
 
+#include "cli/run/pretrain.h"
 #include "convert/model_reader.h"
 #include "utils/text/hash.h"
 

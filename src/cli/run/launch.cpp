@@ -52,12 +52,12 @@ Index presumed_ranks() {
 }
 
 std::unique_ptr<comm::World> launch_world(double timeout_minutes, std::shared_ptr<Trace> trace,
-                                          std::shared_ptr<comm::LastWords> last_words) {
+                                          std::shared_ptr<comm::FailureHandler> on_failure) {
   const launch::Environment environment = launch::process_environment();
   const launch::Launch launch = launch::read_launch(environment);
   log::set_rank(static_cast<int>(launch.presumed_rank()));
   ::setenv("OMPI_MCA_opal_signal", kSignalsOfMpi, 0);
-  comm::MpiOptions options{.last_words = std::move(last_words), .trace = std::move(trace)};
+  comm::MpiOptions options{.on_failure = std::move(on_failure), .trace = std::move(trace)};
   if (comm::launched_by_mpi()) {
     options.timeout_minutes = timeout_minutes;
   } else if (const std::string warning = launch::launch_warning(launch); !warning.empty()) {

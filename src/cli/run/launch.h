@@ -1,5 +1,5 @@
 #pragma once
-
+#include <string>
 #include <string_view>
 
 #include "cli/commands.h"
@@ -7,6 +7,7 @@
 #include "comm/groups/world.h"
 #include "comm/watch/watchdog.h"
 #include "config/parallel_config.h"
+#include "config/parse/parse.h"
 #include "utils/trace.h"
 
 namespace mpitron::cli {
@@ -16,10 +17,10 @@ Index presumed_ranks();
 
 /// The ranks of this command: those that mpirun or srun started, else this process alone. From here
 /// on only rank 0 prints results. `timeout_minutes`: --distributed-timeout-minutes.
-/// `trace`: gets this rank's operations while it records. `last_words`: hears how the job ended.
-std::unique_ptr<comm::World> launch_world(double timeout_minutes = 10,
-                                          std::shared_ptr<Trace> trace = nullptr,
-                                          std::shared_ptr<comm::LastWords> last_words = nullptr);
+/// `trace`: gets this rank's operations while it records. `on_failure`: hears how the job ended.
+std::unique_ptr<comm::World> launch_world(
+    double timeout_minutes = 10, std::shared_ptr<Trace> trace = nullptr,
+    std::shared_ptr<comm::FailureHandler> on_failure = nullptr);
 
 /// Once, in the log of rank 0: where all ranks are, with which GPUs, and what slows them down
 /// there. `gpu`: this rank's, empty without one. Collective.
@@ -33,5 +34,18 @@ std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::W
 
 /// How the options have tensors of a GPU travel (--distributed-backend and others).
 comm::DeviceTransport device_transport(const config::ParallelConfig& parallel);
+
+/// What every rank of a run must have in common, a line for each: its options, the build and the
+/// sizes of its corpora. Folders may lie elsewhere on each node and are left out.
+std::string common_lines(const config::ParsedRun& parsed, const std::string& build);
+
+/// The first line in which two ranks differ, as "--lr: 0.001 on rank 0, 0.005 on rank 1"; empty
+/// where they agree.
+std::string first_difference(const std::string& of_rank_0, const std::string& of_other,
+                             Index other);
+
+/// Compares these lines by one hash over all ranks; Error(usage) on all of them names the first
+/// option that differs, since a rank with other options trains on without a word. Collective.
+void require_agreement(comm::World& world, const std::string& lines);
 
 }  // namespace mpitron::cli

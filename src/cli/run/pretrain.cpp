@@ -8,9 +8,7 @@
 #include "cli/commands.h"
 #include "cli/evaluation/task_runs.h"
 #include "cli/program.h"
-#include "cli/run/foreign_model.h"
 #include "cli/run/launch.h"
-#include "cli/run/rank_agreement.h"
 #include "cli/show/memory_estimate.h"
 #include "config/parse/parse.h"
 #include "config/parse/report.h"
@@ -110,8 +108,12 @@ void warn_of_little_memory(const config::RunConfig& config, comm::World& world) 
   for (Index rank = 0; rank < world.size(); ++rank) {
     ranks_here += world.host(rank) == world.host(world.rank()) ? 1 : 0;
   }
-  const MemoryEstimate memory = estimate_memory(config);
+  MemoryEstimate memory = estimate_memory(config);
   refuse_absurd_memory(static_cast<double>(ranks_here) * memory.total(), machine_memory());
+  constexpr Index kFarFrom = 10;  // the formula is for 16 bits, and for recomputed attention
+  if (!memory_shortage(memory, kFarFrom * ranks_here, machine_memory()).empty()) {
+    memory = replay_memory(config);
+  }
   const std::string shortage = memory_shortage(memory, ranks_here, machine_memory());
   if (!shortage.empty()) {
     log::warning("{}", shortage);

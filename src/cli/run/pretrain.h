@@ -1,8 +1,12 @@
 #pragma once
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/command.h"
+#include "config/sources/checkpoint_arguments.h"
+#include "train/checkpointing/base_weights.h"
 #include "train/session/session.h"
 
 namespace mpitron::cli {
@@ -14,5 +18,17 @@ using AfterRun = std::function<void(device::Device&, train::Session&)>;
 /// `after`.
 /// Returns the exit code.
 int run_model(const std::string& kind, const Arguments& words, const AfterRun& after);
+
+/// A Hugging Face folder in place of a checkpoint: its options, where they are asked for, and its
+/// weights.
+struct ForeignModel {
+  std::optional<config::CheckpointArguments> arguments;
+  std::shared_ptr<const train::ForeignWeights> weights;
+};
+
+/// The folder of --load or --pretrained-checkpoint where it is Hugging Face's, which is taken out
+/// of the arguments with --use-checkpoint-args. Without a tokenizer among them they get the
+/// folder's own, and with its options its longest sequence unless another is given.
+std::optional<ForeignModel> take_foreign_model(Arguments& arguments);
 
 }  // namespace mpitron::cli

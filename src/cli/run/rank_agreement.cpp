@@ -1,5 +1,3 @@
-#include "cli/run/rank_agreement.h"
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -10,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "checkpoint/plan/agreement.h"
+#include "cli/run/launch.h"
 #include "comm/groups/group.h"
 #include "data/index/blend.h"
 #include "utils/error.h"

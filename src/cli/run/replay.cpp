@@ -1,6 +1,7 @@
 #include "train/parity/replay.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -14,11 +15,13 @@ namespace mpitron::cli {
 namespace {
 
 constexpr const char* kReplayHelp =
-    "usage: mpitron replay CASE_DIR [--json] [--device auto|host|cuda|reference] [FLAGS]\n\n"
+    "usage: mpitron replay CASE_DIR [--iterations N] [--json] [--device auto|host|cuda|reference] "
+    "[FLAGS]\n\n"
     "Trains as a recorded run of the reference did (its flags, weights and batches) and compares "
     "every\n"
-    "iteration. FLAGS are added behind the recorded ones. Exit code 0: within tolerance, 1: "
-    "not.\n\n"
+    "iteration, or the first N. FLAGS are added behind the recorded ones. Exit code 0: within "
+    "tolerance,\n"
+    "1: not.\n\n"
     "       mpitron replay --generation DIR [--json]\n\n"
     "Answers every recorded case of generation again: all models below DIR/models, requests to the "
     "server,\n"
@@ -31,6 +34,20 @@ std::string to_json(const train::ReplayResult& result) {
       io::json_string(result.name), result.pass(), result.iterations.size(),
       io::json_number(result.max_relative_loss), io::json_number(result.max_relative_grad_norm),
       io::json_number(result.max_absolute_logits));
+}
+
+/// What was recorded after the last iteration.
+void print_end(const train::ReplayResult& result) {
+  if (!result.complete) {
+    log::print("the end   not reached: its logits, norms and buffers are not compared");
+    return;
+  }
+  const train::ReplayTolerance& allowed = result.tolerance;
+  log::print(fmt::format("the end   {:.2e} of logits, allowed {:.0e}", result.max_last_logits,
+                         allowed.last_logits));
+  log::print(fmt::format("          {:.2e} of parameters' norms, allowed {:.0e}; buffers {}",
+                         result.max_relative_norm, allowed.final_norms,
+                         result.buffers_agree ? "agree" : "differ"));
 }
 
 void print_table(const train::ReplayResult& result) {
@@ -50,14 +67,25 @@ void print_table(const train::ReplayResult& result) {
                          allowed.grad_norm));
   log::print(fmt::format("logits    {:.2e} absolute, allowed {:.0e}", result.max_absolute_logits,
                          allowed.logits));
-  log::print(fmt::format("           {:.2e} after training, allowed {:.0e}", result.max_last_logits,
-                         allowed.last_logits));
-  log::print(fmt::format("layers    {:.2e} relative, allowed {:.0e}; buffers {}",
-                         result.max_layer_losses, allowed.layer_losses,
-                         result.buffers_agree ? "agree" : "differ"));
-  log::print(fmt::format("norms     {:.2e} relative, allowed {:.0e}, of parameters at the end",
-                         result.max_relative_norm, allowed.final_norms));
+  log::print(fmt::format("layers    {:.2e} relative, allowed {:.0e}", result.max_layer_losses,
+                         allowed.layer_losses));
+  print_end(result);
   log::print(result.pass() ? "PASS" : "FAIL");
+}
+
+/// Value of --iterations: how many of the recorded iterations are replayed.
+std::size_t take_iterations(Arguments& words) {
+  const auto text = take_value(words, "--iterations");
+  if (!text) {
+    return SIZE_MAX;
+  }
+  std::size_t count = 0;
+  const char* end = text->data() + text->size();
+  const auto [rest, error] = std::from_chars(text->data(), end, count);
+  if (error != std::errc{} || rest != end || count == 0) {
+    throw_usage("--iterations {}: expected a number from 1 on", *text);
+  }
+  return count;
 }
 
 }  // namespace
@@ -73,6 +101,7 @@ int replay(const Arguments& arguments) {
   }
   const bool json = take_flag(words, "--json");
   const std::string device_name = take_value(words, "--device").value_or("auto");
+  const std::size_t iterations = take_iterations(words);
   if (words.empty() || words[0].starts_with("-")) {
     throw_usage("replay: the folder of a recorded run comes first, given '{}'",
                 words.empty() ? "" : words[0]);
@@ -84,7 +113,7 @@ int replay(const Arguments& arguments) {
   const device::HostRuntime runtime;
   const auto device = make_run_device(device_name, *ranks, parallel);
   const auto world = comm::world_for_device(ranks, *device, device_transport(parallel));
-  const train::ReplayResult result = train::replay(*device, *world, recorded, words);
+  const train::ReplayResult result = train::replay(*device, *world, recorded, words, iterations);
   if (json) {
     log::print(to_json(result));
   } else {

@@ -36,8 +36,8 @@ std::string summary(const config::RunConfig& run) {
 
 /// A machine may be another one than that of the run, a GPU's memory is not known here.
 void print_memory(const config::RunConfig& run) {
-  const MemoryEstimate memory = estimate_memory(run);
-  refuse_absurd_memory(memory.total(), std::max(machine_memory(), kLargestMachine));
+  refuse_absurd_memory(estimate_memory(run).total(), std::max(machine_memory(), kLargestMachine));
+  const MemoryEstimate memory = replay_memory(run);
   log::print(to_text(memory));
   const std::string shortage = memory_shortage(memory, 1, machine_memory());
   if (run.training.device != "cuda" && !shortage.empty()) {

@@ -1,8 +1,13 @@
 #include "cli/show/memory_estimate.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "config/global_batch_size.h"
+#include "plan/replay/rank_replay.h"
 #include "train/batches/training_data.h"
+#include "train/model/rank_layout.h"
 #include "train/model/theoretical_memory.h"
 #include "utils/error.h"
 
@@ -12,12 +17,66 @@ namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0, kGibibyte = 1024 * kMebibyte;
 
-}  // namespace
-
-MemoryEstimate estimate_memory(config::RunConfig run) {
+void count_vocabulary(config::RunConfig& run) {
   if (run.data.vocab_size && run.model.padded_vocab_size == 0) {
     run.model.padded_vocab_size = train::padded_vocab_size(run, *run.data.vocab_size);
   }
+}
+
+bool can_be_replayed(const config::RunConfig& run) {
+  constexpr Index kMostLayers = 1000, kMostTokens = 10'000'000;  // which are made up
+  return run.model.seq_length * run.training.micro_batch_size < kMostTokens &&
+         run.model.padded_vocab_size > 0 && run.model.all_layers() < kMostLayers &&
+         !run.model.family().encoder_decoder && !run.model.fp8 &&
+         run.model.family().samples != config::SampleKind::image_texts && !run.optimizer.offload;
+}
+
+/// Leaves as many microbatches as a pipeline has in flight at most: more of them take no more.
+void keep_first_microbatches(config::RunConfig& run) {
+  const config::ParallelConfig& p = run.parallel;
+  const Index most =
+      2 * p.pipeline_model_parallel_size * p.virtual_pipeline_model_parallel_size.value_or(1);
+  const Index microbatches = config::num_microbatches(run.training, p.data_parallel_size);
+  run.training.rampup_batch_size.reset();
+  run.training.batch_size_steps.clear();
+  run.training.global_batch_size =
+      std::min(most, microbatches) * run.training.micro_batch_size * p.data_parallel_size;
+}
+
+/// One rank of the first and one of the last stage: the others have neither table nor loss.
+std::vector<Index> fullest_ranks(const config::ParallelConfig& parallel) {
+  const comm::Grid& dense = train::make_rank_grid(parallel, parallel.world_size).dense();
+  const Index last = dense.size(comm::Axis::pipeline) - 1;
+  std::vector<Index> ranks = {0};
+  for (Index rank = 1; last > 0 && ranks.size() < 2; ++rank) {
+    if (dense.coordinate(rank, comm::Axis::pipeline) == last) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+}  // namespace
+
+MemoryEstimate replay_memory(config::RunConfig run) {
+  count_vocabulary(run);
+  if (!can_be_replayed(run)) {
+    return estimate_memory(run);
+  }
+  keep_first_microbatches(run);
+  MemoryEstimate fullest{.replayed = true};
+  for (const Index rank : fullest_ranks(run.parallel)) {
+    const plan::ReplayedMemory memory = plan::replay_rank(run, rank).memory;
+    if (static_cast<double>(memory.peak) > fullest.total()) {
+      fullest.state = static_cast<double>(memory.state());
+      fullest.activations = static_cast<double>(memory.activations());
+    }
+  }
+  return fullest;
+}
+
+MemoryEstimate estimate_memory(config::RunConfig run) {
+  count_vocabulary(run);
   const train::TheoreticalMemory memory = train::theoretical_memory(run);
   return {.state = memory.weight_and_optimizer,
           .activations = memory.activation,
@@ -29,8 +88,10 @@ MemoryEstimate estimate_memory(config::RunConfig run) {
 std::string to_text(const MemoryEstimate& memory) {
   std::string text = fmt::format(
       "memory of the fullest rank: {:.1f} MB weights, gradients and optimizer state, "
-      "{:.1f} MB activations (sequence parallel, selective recompute)",
-      memory.state / kMebibyte, memory.activations / kMebibyte);
+      "{:.1f} MB activations{}",
+      memory.state / kMebibyte, memory.activations / kMebibyte,
+      memory.replayed ? " and scratch memory"
+                      : ", by the reference's formula (sequence parallel, selective recompute)");
   if (memory.host_state > 0) {
     text += fmt::format(", {:.1f} MB optimizer state in the host's memory",
                         memory.host_state / kMebibyte);

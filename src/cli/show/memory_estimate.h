@@ -7,20 +7,27 @@
 
 namespace mpitron::cli {
 
-/// Bytes that the fullest rank of a run needs, by the reference's formulas
-/// (train/model/theoretical_memory.h).
+/// Bytes that the fullest rank of a run needs: by the reference's formulas
+/// (train/model/theoretical_memory.h), or as the program takes them (plan/replay/rank_replay.h).
 struct MemoryEstimate {
   double state = 0;            // weights, gradients and optimizer state
-  double activations = 0;      // with sequence parallelism and selective recompute
+  double activations = 0;      // by formula with sequence parallelism and selective recompute
   double host_state = 0;       // optimizer state in the host's memory beside a GPU's
   double fp8_weights = 0;      // kept beside the weights
   bool has_vocabulary = true;  // false: only the tokenizer knows its rows, they are not counted
+  bool replayed = false;       // every tensor is counted, activations with scratch memory
 
   double total() const { return state + activations + host_state + fp8_weights; }
 };
 
-/// Of a run whose options break no rule.
+/// By formula, of a run whose options break no rule.
 MemoryEstimate estimate_memory(config::RunConfig run);
+
+/// The peak of a host's allocator in a step: the program of the first and of the last stage is run
+/// without devices and peers, in a fraction of a second. By formula where it cannot be: an unknown
+/// vocabulary, encoder with decoder, texts with images, products in 8 bits, state in the host's
+/// memory, a thousand layers or 10^7 tokens.
+MemoryEstimate replay_memory(config::RunConfig run);
 
 /// "memory of the fullest rank: 1.8 MB weights, ..."
 std::string to_text(const MemoryEstimate& memory);

@@ -4,10 +4,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/show/memory_estimate.h"
-#include "cli/show/plan_dry_run.h"
-#include "cli/show/plan_fit.h"
-#include "cli/show/plan_machine.h"
-#include "cli/show/plan_validation.h"
+#include "cli/show/plan_commands.h"
 #include "cli/show/run_layout.h"
 #include "config/parse/parse.h"
 #include "config/values/option_help.h"
@@ -23,8 +20,8 @@ constexpr const char* kPlanHelp =
     "usage: mpitron plan OPTIONS --world-size N [--show-groups] [--show-schedule] [--json]\n\n"
     "Shows how a run would be laid out over N ranks, without starting any: which layers lie "
     "where,\n"
-    "how much of the time the pipeline idles, what a rank keeps in memory (by the reference's\n"
-    "formula), who is in a group with whom (--show-groups), what each stage does when "
+    "how much of the time the pipeline idles, what a rank keeps in memory, who is in a group\n"
+    "with whom (--show-groups), what each stage does when "
     "(--show-schedule; F3 forward, B3 backward of microbatch 3, with\n"
     "zero-bubble W3 the weights' part of it).\n\n"
     "mpitron plan --validate FILE [--rows] [--refit] [--json]: steps of a table of measured ones,\n"
@@ -32,7 +29,8 @@ constexpr const char* kPlanHelp =
     "mpitron plan OPTIONS --machine NAME|FILE.yaml [--stack NAME] --world-size N: step time, "
     "memory\n"
     "and energy of the layout on this machine; with --search the best layouts on N GPUs:\n"
-    "  --top N  --fix tp=8,pp=4 (tp cp pp vp ep mbs)  --memory-margin PERCENT  --save-flags FILE\n"
+    "  --top N  --fix tp=8,pp=4 (tp cp pp vp ep etp mbs fsdp)  --memory-margin PERCENT  "
+    "--save-flags FILE\n"
     "  --why tp=4,pp=8  --what-if network.share=0.5,tensor-overlap=0 (factors)  --tokens 1e12\n"
     "  --price-per-gpu-hour 2.5  --power-price 0.12 (a kWh)\n"
     "  --gpu-mtbf-hours 50000  --checkpoint-seconds 60  --restart-seconds 600  --durable-seconds "
@@ -86,7 +84,7 @@ Plan make_plan(const config::ParsedRun& parsed) {
           .pipeline = std::move(pipeline),
           .grid = train::make_rank_grid(run.parallel, run.parallel.world_size),
           .has_experts = run.model.moe.has_value(),
-          .memory = to_text(estimate_memory(run)),
+          .memory = to_text(replay_memory(run)),
           .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
 }
 

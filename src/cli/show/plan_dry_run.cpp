@@ -1,8 +1,7 @@
-#include "cli/show/plan_dry_run.h"
-
 #include <charconv>
 #include <map>
 
+#include "cli/show/plan_commands.h"
 #include "config/parse/parse.h"
 #include "plan/dry_run/job_player.h"
 #include "plan/dry_run/matching.h"
@@ -171,16 +170,16 @@ int plan_dry_run(const Arguments& arguments) {
   Arguments flags = arguments;
   const std::string what = *take_value(flags, "--dry-run");
   const bool json = take_flag(flags, "--json");
-  const plan::Job job = plan::make_job(config::parse_valid_run(flags).run);
+  const config::RunConfig run = plan::with_vocabulary(config::parse_valid_run(flags).run);
   if (what == "all") {
-    return prove(job.run, json);
+    return prove(run, json);
   }
   Index rank = 0;
   const auto end = std::from_chars(what.data(), what.data() + what.size(), rank);
   if (end.ec != std::errc{} || end.ptr != what.data() + what.size()) {
     throw_usage("plan: --dry-run {}: `all` or the number of a rank is expected", what);
   }
-  return show_rank(job.run, rank, json);
+  return show_rank(run, rank, json);
 }
 
 }  // namespace mpitron::cli

@@ -1,10 +1,8 @@
-#include "cli/show/plan_fit.h"
-
 #include <algorithm>
 #include <filesystem>
 
 #include "cli/flags.h"
-#include "cli/show/plan_library.h"
+#include "cli/show/plan_commands.h"
 #include "config/parse/parse.h"
 #include "plan/machine/exit_codes.h"
 #include "plan/published/prediction.h"

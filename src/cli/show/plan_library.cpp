@@ -1,7 +1,6 @@
-#include "cli/show/plan_library.h"
-
 #include <charconv>
 
+#include "cli/show/plan_commands.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 

@@ -18,6 +18,7 @@ struct PlannedSchedule {
   pipeline::Simulation simulation;  // proven
 };
 
+/// Error(usage) where the layers cannot be divided so.
 PlannedSchedule plan_schedule(const config::RunConfig& run);
 
 /// One transformer layer of a run.

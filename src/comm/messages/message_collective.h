@@ -32,7 +32,7 @@ class MessageCollective : public Operation {
   bool begun_ = false;
 };
 
-// The kinds, each in a file of its name.
+// The kinds; reductions, the largest, have a file of their own (message_reduction.cpp).
 using MakeMessageCollective = std::shared_ptr<Operation>(MessageMembers& members,
                                                          const Request& request,
                                                          std::uint64_t sequence);

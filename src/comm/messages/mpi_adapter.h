@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/messages/messages.h"
+#include "comm/messages/message_transfers.h"
 #include "launch/environment.h"
 
 namespace mpitron::comm {

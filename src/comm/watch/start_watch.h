@@ -21,6 +21,7 @@ class StartWatch {
              std::function<void(const std::string& sentence)> late);
   /// Ends the watch: the call has come back, or an exception leaves.
   ~StartWatch();
+  /// Neither copied nor moved: its thread refers to it.
   StartWatch(const StartWatch&) = delete;
   StartWatch& operator=(const StartWatch&) = delete;
 

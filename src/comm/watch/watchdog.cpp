@@ -261,8 +261,8 @@ void Watchdog::end_job(const std::string& sentence) const {
     const std::string line = fmt::format("mpitron: error: {}\n", sentence);
     static_cast<void>(!::write(STDERR_FILENO, line.data(), line.size()));
   }
-  if (setting_.last_words != nullptr) {
-    setting_.last_words->say(sentence);
+  if (setting_.on_failure != nullptr) {
+    setting_.on_failure->call(sentence);
   }
   if (!reports) {
     ::sleep(kQuietSeconds);

@@ -21,24 +21,25 @@ struct Neighbour {
   const FlightRing* ring;
 };
 
-/// What a program still does when the watchdog ends it: tells those who wait for its answers.
-class LastWords {
+/// What a program still does when the watchdog ends it: a server tells those who wait for answers.
+class FailureHandler {
  public:
-  /// `speak` gets the sentence, on any thread; it has to return soon.
-  void set(std::function<void(const std::string&)> speak) {
+  /// `handle` gets the sentence, on any thread; it has to return soon. Empty: nothing is done.
+  void set(std::function<void(const std::string&)> handle) {
     const std::lock_guard lock(mutex_);
-    speak_ = std::move(speak);
+    handle_ = std::move(handle);
   }
-  void say(const std::string& sentence) {
+  /// Calls what was set, once.
+  void call(const std::string& sentence) {
     const std::lock_guard lock(mutex_);
-    if (speak_) {
-      std::exchange(speak_, {})(sentence);
+    if (handle_) {
+      std::exchange(handle_, {})(sentence);
     }
   }
 
  private:
   std::mutex mutex_;
-  std::function<void(const std::string&)> speak_;
+  std::function<void(const std::string&)> handle_;
 };
 
 /// Ends the job with one sentence (on stderr, once a node, exit code 3) that names the rank, its
@@ -59,7 +60,7 @@ class Watchdog final : public Witness {
     std::function<std::string(Index)> ask = {};
     std::atomic<int>* failure_reporter = nullptr;  // of the node: who changes it may speak
     double timeout_seconds = 600;
-    std::shared_ptr<LastWords> last_words = nullptr;
+    std::shared_ptr<FailureHandler> on_failure = nullptr;
     std::shared_ptr<Trace> trace = nullptr;  // gets every operation and every wait for one
   };
   Watchdog(FlightRing& own, Setting setting);

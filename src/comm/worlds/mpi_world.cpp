@@ -134,7 +134,7 @@ class MpiWorld final : public World {
         .ask = [all](Index rank) { return ask_neighbours(all, rank); },
         .failure_reporter = &node_->failure_reporter(),
         .timeout_seconds = 60 * options.timeout_minutes,
-        .last_words = options.last_words,
+        .on_failure = options.on_failure,
         .trace = options.trace};
     for (const NodeMember& member : members) {
       if (shares_memory_ && member.rank != rank()) {

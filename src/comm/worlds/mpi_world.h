@@ -24,7 +24,7 @@ struct MpiOptions {
   /// A rank that lets others wait for so long ends the job (--distributed-timeout-minutes).
   double timeout_minutes = 10;
   /// Hears the sentence with which the watchdog ends this rank.
-  std::shared_ptr<LastWords> last_words = nullptr;
+  std::shared_ptr<FailureHandler> on_failure = nullptr;
   /// Gets every operation and every wait of this rank, while it records.
   std::shared_ptr<Trace> trace = nullptr;
 };

@@ -51,6 +51,10 @@ DataConfig resolve_data(const OptionValues& v) {
   d.sft_packing = v.flag("sft_packing");
   d.sft_train_on_prompt = v.flag("sft_train_on_prompt");
   d.sft_last_turn_only = v.flag("sft_last_turn_only");
+  d.sft_pairs = v.flag("dpo");
+  d.distillation = {.file = v.maybe_text("teacher_file"),
+                    .output = v.maybe_text("teacher_output"),
+                    .top_k = v.integer("teacher_top_k")};
   d.dataloader_type =
       pick<DataloaderType>(v.text("dataloader_type"), {{"single", DataloaderType::single},
                                                        {"cyclic", DataloaderType::cyclic},

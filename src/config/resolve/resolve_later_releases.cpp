@@ -109,6 +109,15 @@ void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
     std::tie(m.frozen.first_layer, m.frozen.last_layer) = *layers;
   }
   m.frozen.embeddings = v.flag("freeze_embeddings");
+  if (v.flag("dpo")) {
+    m.preference = PreferenceConfig{.beta = v.real("dpo_beta"),
+                                    .length_normalized = v.flag("dpo_length_normalized"),
+                                    .label_smoothing = v.real("dpo_label_smoothing")};
+  }
+  if (v.maybe_text("teacher_file")) {
+    m.distillation = DistillationConfig{.temperature = v.real("distillation_temperature"),
+                                        .weight = v.real("distillation_weight")};
+  }
   const std::optional<Index> rank = v.maybe_integer("lora_rank");
   if (!rank && !v.maybe_text("load_adapter")) {
     return;

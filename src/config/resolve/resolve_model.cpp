@@ -103,7 +103,7 @@ void resolve_attention(ModelConfig& m, const OptionValues& v) {
   m.qk_layernorm = v.flag("qk_layernorm");
   m.qk_l2_norm = v.flag("qk_l2_norm");
   m.reset_attention_mask = v.flag("reset_attention_mask") || v.flag("sft_packing") ||
-                           v.flag("dataloader_inter_document_masking");
+                           v.flag("dpo") || v.flag("dataloader_inter_document_masking");
 }
 
 /// Rotary bases are whole numbers here as in the reference.

@@ -105,13 +105,18 @@ std::optional<OffloadConfig> resolve_offload(const OptionValues& v) {
 
 }  // namespace
 
-/// `dist_muon` is Muon here: whether state is sharded is the layout's business.
+/// `dist_muon` is Muon here: whether state is sharded is the layout's business. What the option
+/// table refuses stands for something all the same, until the refusal is told.
 OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t) {
   OptimizerConfig o;
   using enum OptimizerKind;
-  o.optimizer = pick<OptimizerKind>(
-      v.text("optimizer"),
-      {{"adam", adam}, {"sgd", sgd}, {"muon", muon}, {"dist_muon", muon}, {"lion", lion}});
+  o.optimizer = pick<OptimizerKind>(v.text("optimizer"), {{"adam", adam},
+                                                          {"sgd", sgd},
+                                                          {"muon", muon},
+                                                          {"dist_muon", muon},
+                                                          {"lion", lion},
+                                                          {"soap", adam},
+                                                          {"adaptive_muon", muon}});
   o.adam_beta1 = v.real("adam_beta1");
   o.adam_beta2 = v.real("adam_beta2");
   o.adam_eps = v.real("adam_eps");

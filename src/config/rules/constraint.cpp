@@ -72,7 +72,7 @@ std::vector<Constraint> model_run_constraints() {
                           device_constraints(),        transport_constraints(),
                           optimizer_constraints(),     later_release_constraints(),
                           hybrid_constraints(),        finetuning_constraints(),
-                          task_constraints()}) {
+                          task_constraints(),          vision_language_constraints()}) {
     rules.insert(rules.end(), part.begin(), part.end());
   }
   sort_by_id(rules);
@@ -145,6 +145,16 @@ std::optional<Violation> divides(Index value, Index divisor, const std::string& 
     return {};
   }
   return Violation{fmt::format("{} % {} = {}", value, divisor, value % divisor), nearest};
+}
+
+std::string given_of(const Facts& f, std::span<const char* const> dests) {
+  std::vector<std::string> given;
+  for (const char* dest : dests) {
+    if (f.values.given(dest)) {
+      given.emplace_back(dest);
+    }
+  }
+  return fmt::format("{}", fmt::join(given, ", "));
 }
 
 /// The multiples of `unit` around `value`, as flags.

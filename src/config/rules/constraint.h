@@ -49,6 +49,7 @@ std::span<const Constraint> pipeline_constraints();
 std::span<const Constraint> checkpoint_constraints();
 std::span<const Constraint> encoder_constraints();
 std::span<const Constraint> vision_constraints();
+std::span<const Constraint> vision_language_constraints();
 std::span<const Constraint> node_constraints();
 std::span<const Constraint> device_constraints();
 std::span<const Constraint> transport_constraints();
@@ -57,6 +58,9 @@ std::span<const Constraint> finetuning_constraints();
 std::span<const Constraint> task_constraints();
 /// Rules of runs that train on data of their own: `replay` and `parity` bring theirs.
 std::span<const Constraint> training_constraints();
+
+/// Those of a list of destinations that the user gave, separated by commas.
+std::string given_of(const Facts& f, std::span<const char* const> dests);
 
 /// All rules in the order of their ids.
 std::vector<Constraint> all_constraints();

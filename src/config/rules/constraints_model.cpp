@@ -25,30 +25,36 @@ Result required_options(const Facts& f) {
                          : Violation{fmt::format("missing: {}", fmt::join(missing, ", ")), ""};
 }
 
+/// Layers are looked at one by one, so that a mistyped number of them would be counted for minutes.
+constexpr Index kMostLayers = 100'000;
+
 Result possible_sizes(const Facts& f) {
   std::vector<std::string> bad;
-  for (const char* dest : {"num_layers",
-                           "hidden_size",
-                           "ffn_hidden_size",
-                           "num_attention_heads",
-                           "kv_channels",
-                           "num_query_groups",
-                           "seq_length",
-                           "max_position_embeddings",
-                           "micro_batch_size",
-                           "global_batch_size",
-                           "make_vocab_size_divisible_by",
-                           "vocab_size",
-                           "padded_vocab_size",
-                           "rotary_base",
-                           "seed",
-                           "tensor_model_parallel_size",
-                           "pipeline_model_parallel_size",
-                           "context_parallel_size",
-                           "expert_model_parallel_size",
-                           "world_size"}) {
+  for (const std::string_view dest : {"num_layers",
+                                      "encoder_num_layers",
+                                      "decoder_num_layers",
+                                      "hidden_size",
+                                      "ffn_hidden_size",
+                                      "num_attention_heads",
+                                      "kv_channels",
+                                      "num_query_groups",
+                                      "seq_length",
+                                      "max_position_embeddings",
+                                      "micro_batch_size",
+                                      "global_batch_size",
+                                      "make_vocab_size_divisible_by",
+                                      "vocab_size",
+                                      "padded_vocab_size",
+                                      "rotary_base",
+                                      "seed",
+                                      "tensor_model_parallel_size",
+                                      "pipeline_model_parallel_size",
+                                      "context_parallel_size",
+                                      "expert_model_parallel_size",
+                                      "world_size"}) {
     const Index size = f.values.maybe_integer(dest).value_or(1);
-    if (size < 1 || size > Index{1} << 32) {
+    const Index most = dest.ends_with("num_layers") ? kMostLayers : Index{1} << 32;
+    if (size < 1 || size > most) {
       bad.push_back(fmt::format("{} = {}", dest, f.values.text(dest)));
     }
   }
@@ -262,7 +268,7 @@ std::span<const Constraint> model_constraints() {
        "num-layers hidden-size num-attention-heads seq-length max-position-embeddings "
        "micro-batch-size",
        "They have no default: the reference refuses to guess them as well.", required_options},
-      {"E011", "possible_sizes", "sizes are at least 1 and at most 2^32",
+      {"E011", "possible_sizes", "sizes are at least 1 and at most 2^32, layers at most 10^5",
        "num-layers hidden-size ffn-hidden-size num-attention-heads micro-batch-size seed",
        "A size of zero or less describes nothing, and no machine holds a larger one.",
        possible_sizes},

@@ -1,9 +1,9 @@
-#include "convert/description/decoder_config.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "convert/description/config_reading.h"
 
 namespace mpitron::convert {
 namespace {

@@ -1,8 +1,8 @@
-#include "convert/description/encoder_config.h"
-
 #include <cmath>
 
 #include <fmt/format.h>
+
+#include "convert/description/config_reading.h"
 
 namespace mpitron::convert {
 namespace {

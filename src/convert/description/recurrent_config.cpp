@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "config/layer_pattern.h"
-#include "convert/description/decoder_config.h"
 
 namespace mpitron::convert {
 namespace {

@@ -1,7 +1,11 @@
 #include "convert/formats/format.h"
 
+#include <charconv>
+#include <string>
+
 #include <fmt/ranges.h>
 
+#include "checkpoint/folders/folder.h"
 #include "convert/formats/megatron_dist.h"
 #include "convert/formats/megatron_torch.h"
 #include "convert/formats/mpitron_checkpoint.h"
@@ -60,6 +64,28 @@ Format detect_format(const std::filesystem::path& path) {
       "(megatron-torch), .metadata (megatron-torch-dist) is there; a folder of checkpoints needs "
       "its latest_checkpointed_iteration.txt, else give the iter_* folder itself",
       path.string());
+}
+
+namespace fs = std::filesystem;
+
+bool has_tracker(const fs::path& root) {
+  return checkpoint::Folder(root).tracked().has_value();
+}
+
+fs::path iteration_folder(const fs::path& root) {
+  const checkpoint::Folder folder(root);
+  const std::optional<Index> tracked = folder.tracked();
+  return tracked ? folder.file(*tracked).parent_path() : root;
+}
+
+Index iteration_of(const fs::path& folder) {
+  constexpr std::string_view kPrefix = "iter_";
+  const std::string name = folder.filename().string();
+  Index iteration = -1;
+  if (name.starts_with(kPrefix)) {
+    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), iteration);
+  }
+  return iteration;
 }
 
 }  // namespace mpitron::convert

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "utils/numbers/shape.h"
+
 namespace mpitron::convert {
 
 enum class Format { mpitron, hugging_face, megatron_torch, megatron_torch_dist };
@@ -17,5 +19,15 @@ Format parse_format(const std::string& name, const std::string& option);
 /// What lies at `path`, by the files that each format always has. Error(data) says what was looked
 /// for.
 Format detect_format(const std::filesystem::path& path);
+
+/// Whether there is a latest_checkpointed_iteration.txt, as Megatron and this program write it.
+bool has_tracker(const std::filesystem::path& root);
+
+/// The folder that the tracker chooses: iter_0000123 or release. `root` itself where there is no
+/// tracker. Error(data) for a tracker with other text.
+std::filesystem::path iteration_folder(const std::filesystem::path& root);
+
+/// 123 for iter_0000123, -1 for everything else.
+Index iteration_of(const std::filesystem::path& folder);
 
 }  // namespace mpitron::convert

@@ -6,7 +6,7 @@
 
 #include <fmt/ranges.h>
 
-#include "convert/formats/checkpoint_folder.h"
+#include "convert/formats/format.h"
 #include "convert/formats/megatron_names.h"
 #include "io/arrays/torch_archive.h"
 #include "utils/error.h"

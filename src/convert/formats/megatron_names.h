@@ -2,7 +2,7 @@
 #include <string>
 
 #include "convert/description/model_description.h"
-#include "convert/formats/host_tensor.h"
+#include "convert/formats/tensor_source.h"
 #include "io/arrays/torch_archive.h"
 
 namespace mpitron::convert {

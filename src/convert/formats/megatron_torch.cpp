@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "convert/formats/checkpoint_folder.h"
+#include "convert/formats/format.h"
 #include "convert/formats/megatron_names.h"
 #include "utils/error.h"
 

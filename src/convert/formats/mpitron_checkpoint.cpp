@@ -6,7 +6,7 @@
 #include "checkpoint/folders/verify.h"
 #include "checkpoint/format/file.h"
 #include "checkpoint/format/posix_file.h"
-#include "convert/formats/checkpoint_folder.h"
+#include "convert/formats/format.h"
 #include "utils/error.h"
 #include "utils/text/hash.h"
 

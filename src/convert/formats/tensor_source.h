@@ -1,13 +1,64 @@
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "convert/formats/host_tensor.h"
+#include "utils/numbers/dtype.h"
+#include "utils/numbers/shape.h"
 
 namespace mpitron::convert {
+
+/// What a tensor is, without its data.
+struct TensorInfo {
+  std::string name;
+  Shape shape;
+  DType dtype = DType::f32;
+
+  Index bytes() const { return shape.numel() * static_cast<Index>(size_of(dtype)); }
+  bool operator==(const TensorInfo&) const = default;
+};
+
+/// A row-major tensor in host memory: its own, or a view of a mapped file that lives longer.
+class HostTensor {
+ public:
+  /// Zeros.
+  explicit HostTensor(const TensorInfo& info)
+      : shape_(info.shape),
+        dtype_(info.dtype),
+        own_(static_cast<std::size_t>(info.bytes())),
+        bytes_(own_) {}
+  /// A view.
+  HostTensor(const TensorInfo& info, std::span<const std::byte> bytes)
+      : shape_(info.shape), dtype_(info.dtype), bytes_(bytes) {
+    MPITRON_CHECK(static_cast<Index>(bytes.size()) == info.bytes(), info.name);
+  }
+  HostTensor(HostTensor&&) = default;
+  HostTensor& operator=(HostTensor&&) = default;
+  HostTensor(const HostTensor&) = delete;
+  HostTensor& operator=(const HostTensor&) = delete;
+
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return dtype_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  /// Of a tensor with memory of its own.
+  std::byte* data() {
+    MPITRON_CHECK(own_.size() == bytes_.size(), own_.size());
+    return own_.data();
+  }
+
+ private:
+  Shape shape_;
+  DType dtype_;
+  std::vector<std::byte> own_;
+  std::span<const std::byte> bytes_;
+};
+
+/// The same values in another floating-point type, rounded to nearest even.
+HostTensor cast(const HostTensor& tensor, DType dtype);
 
 /// A model's tensors under the names of some format, read one at a time.
 class TensorSource {

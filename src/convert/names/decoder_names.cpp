@@ -1,4 +1,4 @@
-#include "convert/names/decoder_names.h"
+#include "convert/names/name_families.h"
 
 namespace mpitron::convert {
 namespace {

@@ -1,4 +1,4 @@
-#include "convert/names/encoder_names.h"
+#include "convert/names/name_families.h"
 
 namespace mpitron::convert {
 namespace {

@@ -5,8 +5,7 @@
 
 #include <fmt/ranges.h>
 
-#include "convert/description/decoder_config.h"
-#include "convert/description/encoder_config.h"
+#include "convert/description/config_reading.h"
 #include "convert/description/recurrent_config.h"
 #include "convert/names/name_table.h"
 #include "utils/error.h"

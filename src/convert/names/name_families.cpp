@@ -4,9 +4,6 @@
 
 #include <fmt/ranges.h>
 
-#include "convert/names/decoder_names.h"
-#include "convert/names/encoder_names.h"
-
 namespace mpitron::convert {
 namespace {
 

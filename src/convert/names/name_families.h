@@ -30,4 +30,26 @@ std::span<const Family> families();
 /// Empty, or what the model would need to belong to the family.
 std::string obstacle(const Family& family, const config::ModelConfig& model);
 
+/// Tensors of decoders in Hugging Face's layout and in ours, in the order of a model.
+std::span<const EntryBlock> gpt2_names();
+/// Llama, and the families that took its names.
+std::span<const EntryBlock> llama_names();
+/// Llama's with experts in place of each MLP (Jiang et al. 2024).
+std::span<const EntryBlock> mixtral_names();
+/// Llama's with latent attention and, behind the first layers, experts (DeepSeek-AI 2024).
+std::span<const EntryBlock> deepseek_v2_names();
+/// Mamba mixers alone (Dao and Gu 2024).
+std::span<const EntryBlock> mamba2_names();
+/// Mamba mixers, attention and MLPs as layers of one branch (NVIDIA 2025).
+std::span<const EntryBlock> nemotron_h_names();
+/// Delta nets, gated attention and experts behind each (Qwen 2025).
+std::span<const EntryBlock> qwen3_next_names();
+
+/// MegatronBertForPreTraining: BERT with norms before the branches of a layer, as ours.
+std::span<const EntryBlock> megatron_bert_names();
+/// T5 with gated feed-forward layers and an output matrix of its own, as UL2 (Tay et al. 2022).
+/// Theirs does not scale the scores of attention: queries take the square root of the head's width
+/// along. Theirs has no bias of the output.
+std::span<const EntryBlock> t5_names();
+
 }  // namespace mpitron::convert

@@ -1,12 +1,29 @@
 #pragma once
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "data/gpt/encoded_conversation.h"
+#include "data/gpt/conversation_forms.h"
 #include "utils/numbers/shape.h"
 #include "utils/system/files.h"
 
 namespace mpitron::data {
+
+/// A conversation as tokens; `targets[i]` is token i where it is to be learned, else kNotLearned.
+struct EncodedConversation {
+  static constexpr std::int64_t kNotLearned = -100;
+  std::vector<std::int64_t> tokens;
+  std::vector<std::int64_t> targets;
+};
+/// May be called from several threads.
+using EncodeConversation = std::function<EncodedConversation(const Conversation&)>;
+
+/// Which words of a conversation are learned.
+enum class LearnedTurns { answers, last_answer, everything };
+
+/// Of a conversation whose answers are learned.
+void choose_targets(EncodedConversation& conversation, LearnedTurns turns);
 
 /// JSONL of conversations, one a line, each in one of these forms:
 ///   {"messages": [{"role": "user", "content": ...}, ...]}
@@ -26,8 +43,16 @@ class ConversationFile {
   Conversation read(Index conversation) const;
   /// The same, as `encode` makes tokens of it; its errors get file and line.
   EncodedConversation read_encoded(Index conversation, const EncodeConversation& encode) const;
+  /// The line as a pair (parse_pair); Error(data) with line and byte for anything else.
+  AnswerPair read_pair(Index pair) const;
+  /// What `encode` makes of messages that the line of this number has given; as `read_encoded`.
+  EncodedConversation encoded(Index conversation, const Conversation& messages,
+                              const EncodeConversation& encode) const;
 
  private:
+  template <class Row>
+  Row parsed(Index row, std::string (*parse)(std::string_view, Row&), const char* forms) const;
+
   struct Line {
     Index begin = 0;  // byte
     Index bytes = 0;

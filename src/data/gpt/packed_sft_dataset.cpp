@@ -4,47 +4,11 @@
 #include <numeric>
 #include <utility>
 
+#include "data/gpt/row_segment.h"
 #include "utils/check.h"
 #include "utils/system/parallel_for.h"
 
 namespace mpitron::data {
-namespace {
-
-/// Positions [begin, end) of a row, and what hides there everything else.
-struct Segment {
-  std::size_t begin = 0, end = 0;
-};
-
-void hide_other_segments(const GptSample& row, const Segment& segment) {
-  const std::size_t s = row.tokens.size();
-  for (std::size_t query = segment.begin; query < segment.end; ++query) {
-    const auto hidden = row.attention_mask.subspan(query * s, s);
-    std::ranges::fill(hidden, std::uint8_t{1});
-    std::ranges::fill(hidden.subspan(segment.begin, query + 1 - segment.begin), std::uint8_t{0});
-  }
-}
-
-/// Padding behind the last conversation: a segment without loss.
-void write_segment(const GptSample& row, const Segment& segment,
-                   const EncodedConversation& conversation, std::int64_t pad) {
-  const std::size_t length = segment.end - segment.begin;
-  for (std::size_t i = 0; i < length; ++i) {
-    const std::size_t at = segment.begin + i;
-    const std::int64_t target =
-        i + 1 < length ? conversation.targets[i + 1] : EncodedConversation::kNotLearned;
-    const bool learned = target != EncodedConversation::kNotLearned && target != pad;
-    row.tokens[at] = conversation.tokens[i];
-    row.labels[at] = learned ? target : 0;
-    row.loss_mask[at] = learned ? 1.0f : 0.0f;
-    row.position_ids[at] = static_cast<std::int64_t>(i);
-  }
-  if (!row.attention_mask.empty()) {
-    hide_other_segments(row, segment);
-  }
-}
-
-}  // namespace
-
 PackedSftDataset::PackedSftDataset(std::shared_ptr<const ConversationFile> file,
                                    SftDatasetOptions options, EncodeConversation encode,
                                    Index threads)
@@ -84,16 +48,14 @@ void PackedSftDataset::read(Index sample, std::span<std::int64_t> tokens) const 
 void PackedSftDataset::read_row(Index sample, const GptSampleOptions& /*options*/,
                                 std::span<std::int64_t> /*text*/, const GptSample& row) const {
   MPITRON_CHECK(sample >= 0 && sample < size(), sample, size());
-  Segment segment;
+  RowSegment segment;
   for (const Index conversation : rows_.row(sample % rows_.size())) {
     const EncodedConversation own = ended(conversation);
     segment.end = segment.begin + own.tokens.size();
     write_segment(row, segment, own, options_.pad);
     segment.begin = segment.end;
   }
-  segment.end = row.tokens.size();
-  const std::vector<std::int64_t> filler(segment.end - segment.begin, options_.pad);
-  write_segment(row, segment, {filler, filler}, options_.pad);
+  write_padding(row, segment.begin, options_.pad);
 }
 
 void PackedSftDataset::add_shares(Index samples, std::vector<SourceShare>& shares) const {

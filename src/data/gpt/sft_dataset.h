@@ -6,7 +6,6 @@
 
 #include "data/gpt/conversation_file.h"
 #include "data/gpt/dataset.h"
-#include "data/gpt/encoded_conversation.h"
 #include "data/index/description.h"
 #include "utils/numbers/shape.h"
 

@@ -1,10 +1,9 @@
-#include "data/images/image_folder.h"
-
 #include <algorithm>
 #include <cctype>
 
 #include <fmt/ranges.h>
 
+#include "data/images/image_list.h"
 #include "images/codecs/decode.h"
 #include "utils/error.h"
 

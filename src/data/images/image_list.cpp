@@ -1,7 +1,6 @@
 #include "data/images/image_list.h"
 
 #include "data/images/image_archive.h"
-#include "data/images/image_folder.h"
 #include "data/images/image_shards.h"
 #include "utils/error.h"
 #include "utils/log.h"

@@ -69,4 +69,22 @@ std::unique_ptr<ImageList> open_images(const std::filesystem::path& path,
                                        const ImageShare& share = {},
                                        const std::filesystem::path& index_folder = {});
 
+/// Images below ROOT/CLASS/, in a fixed order: classes by the bytes of their names, in a class each
+/// folder's own files before the next folder, all sorted.
+class ImageFolder final : public ImageList {
+ public:
+  /// Error(data) where the folder holds no class or no image.
+  explicit ImageFolder(const std::filesystem::path& root, const ImageShare& share = {});
+
+  std::string name(Index image) const override { return path(image).string(); }
+  EncodedImage read(Index image) const override;
+
+ private:
+  const std::filesystem::path& path(Index image) const {
+    return files_[static_cast<std::size_t>(image)];
+  }
+
+  std::vector<std::filesystem::path> files_;
+};
+
 }  // namespace mpitron::data

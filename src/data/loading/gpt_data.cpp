@@ -4,6 +4,7 @@
 
 #include "data/gpt/gpt_dataset.h"
 #include "data/gpt/packed_sft_dataset.h"
+#include "data/gpt/pair_dataset.h"
 #include "data/loading/blended_dataset.h"
 #include "utils/error.h"
 #include "utils/system/parallel_for.h"
@@ -127,14 +128,25 @@ class Builder {
       std::tie(options.begin, options.end) = split_bounds(*matrix[split], file->size());
       options.description.index_split = split;
       options.description.num_samples = counts[split];
-      if (request_.pack) {
-        result[split] = std::make_shared<const PackedSftDataset>(file, options, request_.encode,
-                                                                 request_.builder_threads);
-      } else {
-        result[split] = std::make_shared<const SftDataset>(file, options, request_.encode);
-      }
+      result[split] = conversation_samples(file, options);
     }
     return result;
+  }
+
+  DatasetPtr conversation_samples(const std::shared_ptr<const ConversationFile>& file,
+                                  const SftDatasetOptions& options) const {
+    using enum ConversationSamples;
+    switch (request_.conversations) {
+      case packed:
+        return std::make_shared<const PackedSftDataset>(file, options, request_.encode,
+                                                        request_.builder_threads);
+      case pairs:
+      case pairs_by_length:
+        return std::make_shared<const PairDataset>(file, options, request_.encode,
+                                                   request_.conversations == pairs_by_length);
+      default:
+        return std::make_shared<const SftDataset>(file, options, request_.encode);
+    }
   }
 
   PerSplit<DatasetPtr> splits(const std::shared_ptr<const SequenceSource>& source,

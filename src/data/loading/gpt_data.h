@@ -14,6 +14,10 @@
 
 namespace mpitron::data {
 
+/// What a sample is of files of conversations: one of them, several that fit, or a pair of answers
+/// (whose weights may be divided by their lengths).
+enum class ConversationSamples { one, packed, pairs, pairs_by_length };
+
 /// Everything that decides which samples a run sees, of GPT or of BERT and T5. Exactly one of
 /// `blend` (with `split`), `per_split` and `mock`.
 struct GptDataRequest {
@@ -33,8 +37,8 @@ struct GptDataRequest {
   bool multiple_validation_sets = false;
   Index builder_threads = 1;                                // --num-dataset-builder-threads
   std::optional<MaskedLmRequest> masked_lm = std::nullopt;  // BERT, T5: corpora of sentences
-  EncodeConversation encode = {};   // --sft: the prefixes are files of conversations
-  bool pack = false;                // likewise: several conversations a sample
+  EncodeConversation encode = {};  // --sft: the prefixes are files of conversations
+  ConversationSamples conversations = ConversationSamples::one;  // likewise
   std::string tokenizer_hash = "";  // not empty: corpora that name another are refused
 };
 

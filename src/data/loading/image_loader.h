@@ -4,10 +4,28 @@
 
 #include "data/images/image_dataset.h"
 #include "data/loading/batch_sampler.h"
-#include "data/loading/loader_pace.h"
 #include "data/loading/row_prefetcher.h"
+#include "utils/numbers/shape.h"
+#include "utils/timer.h"
 
 namespace mpitron::data {
+
+/// Whether training waits for its images. Told once: how many a second were given and how many are
+/// needed.
+class LoaderPace {
+ public:
+  LoaderPace(Index rows, Index threads) : rows_(rows), threads_(threads) {}
+
+  /// After each batch. `waited`: seconds that the consumer has waited since the start.
+  void batch_taken(double waited);
+
+ private:
+  Index rows_, threads_;
+  Index batches_ = 0;
+  double first_wait_ = 0;
+  bool told_ = false;
+  Timer timer_;
+};
 
 /// One micro-batch of images. Rows behind the end of the data are the first image, with weight 0.
 struct ImageBatch {

@@ -4,7 +4,7 @@
 
 #include "data/images/image_texts.h"
 #include "data/loading/batch_sampler.h"
-#include "data/loading/loader_pace.h"
+#include "data/loading/image_loader.h"
 #include "data/loading/row_prefetcher.h"
 
 namespace mpitron::data {

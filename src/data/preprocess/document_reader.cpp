@@ -25,17 +25,18 @@ bool blank(std::string_view line) {
   return line.find_first_not_of(kBlank) == std::string_view::npos;
 }
 
-std::size_t nowhere(std::string_view) {
+std::size_t nowhere(std::string_view, std::size_t) {
   return 0;
 }
 
-std::size_t end_of_lines(std::string_view block) {
-  return block.rfind('\n') + 1;
+std::size_t end_of_lines(std::string_view block, std::size_t searched) {
+  const std::size_t last = block.substr(searched).rfind('\n');
+  return last == std::string_view::npos ? 0 : searched + last + 1;
 }
 
-std::size_t end_of_paragraphs(std::string_view block) {
-  for (std::size_t end = end_of_lines(block); end > 0;) {
-    const std::size_t begin = end_of_lines(block.substr(0, end - 1));
+std::size_t end_of_paragraphs(std::string_view block, std::size_t searched) {
+  for (std::size_t end = end_of_lines(block, searched); end > searched;) {
+    const std::size_t begin = end_of_lines(block.substr(0, end - 1), 0);
     if (begin > 0 && blank(block.substr(begin, end - begin))) {
       return end;
     }
@@ -71,12 +72,12 @@ class DocumentReader::Input {
     reserve(block, filled);
     rest_.copy(block.data(), filled);
     rest_.clear();
-    while (!ended_) {
+    for (std::size_t searched = 0; !ended_; searched = filled) {
       filled += read_some(block, filled, std::max(bytes, 2 * filled));
       if (ended_) {
         break;
       }
-      if (const std::size_t cut = end_of_documents({block.data(), filled}); cut > 0) {
+      if (const std::size_t cut = end_of_documents({block.data(), filled}, searched); cut > 0) {
         rest_.assign(block, cut, filled - cut);
         return cut;
       }

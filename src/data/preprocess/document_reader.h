@@ -74,8 +74,9 @@ class DocumentReader {
 
  private:
   class Input;
-  // Where the last whole document of a block ends; 0 where none does.
-  using EndOfDocuments = std::size_t (*)(std::string_view block);
+  // Where the last whole document of a block ends, of which so many bytes were searched in vain
+  // before; 0 where none does.
+  using EndOfDocuments = std::size_t (*)(std::string_view block, std::size_t searched);
 
   EndOfDocuments end_of_documents(bool json) const;
   void cut(DocumentBatch& batch);

@@ -5,12 +5,26 @@
 
 #include "data/preprocess/document_reader.h"
 #include "data/preprocess/journal.h"
-#include "data/preprocess/output_lock.h"
 #include "data/preprocess/preprocess.h"
 #include "io/tokens/token_block.h"
 #include "io/tokens/token_file_parts.h"
 
 namespace mpitron::data {
+
+/// Holds `path + ".lock"` while output files of that name are written, so that two runs cannot mix.
+/// The file goes away at the end; one left by a killed run is no obstacle.
+class OutputLock {
+ public:
+  /// Error(data) when another process holds it or the folder cannot be written.
+  explicit OutputLock(const std::string& path);
+  ~OutputLock();
+  OutputLock(OutputLock&& other) noexcept;
+  OutputLock& operator=(OutputLock&&) = delete;
+
+ private:
+  std::string file_;
+  int descriptor_ = -1;
+};
 
 /// What `preprocess` writes: for each key the parts of a corpus (for each partition one), and the
 /// journal from which a killed run goes on. Without an entry of the journal an abandoned run leaves

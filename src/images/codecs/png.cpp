@@ -124,4 +124,19 @@ Image decode_png(Bytes file, const std::string& name) {
   return image;
 }
 
+std::string encode_png(const Image& image) {
+  png_image header{};
+  header.version = PNG_IMAGE_VERSION;
+  header.width = static_cast<png_uint_32>(image.width);
+  header.height = static_cast<png_uint_32>(image.height);
+  header.format = PNG_FORMAT_RGB;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(header);
+  std::string file(size, '\0');
+  MPITRON_CHECK(png_image_write_to_memory(&header, file.data(), &size, 0, image.pixels.data(), 0,
+                                          nullptr) != 0,
+                std::string(header.message));
+  file.resize(size);
+  return file;
+}
+
 }  // namespace mpitron::images

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "inference/protocol/served_beams.h"
 
 namespace mpitron::inference {
 namespace {
@@ -92,8 +95,13 @@ void read_beams(const Fields& fields, MegatronRequest& request) {
     check(request.prompts.size() == 1, "When doing beam_search, batch size must be 1");
     request.beam_width = static_cast<Index>(std::min(width, 1e6));
   }
-  read_number(fields, "stop_token", 0, "stop_token must be an integer", true, false);
-  read_number(fields, "length_penalty", 1, "length_penalty must be a float", false, true);
+  const double stop =
+      read_number(fields, "stop_token", -1, "stop_token must be an integer", true, false);
+  if (fields.kind("stop_token") != Kind::absent) {
+    request.stop_token = static_cast<TokenId>(std::clamp(stop, -1.0, 1e9));
+  }
+  request.length_penalty =
+      read_number(fields, "length_penalty", 1, "length_penalty must be a float", false, true);
 }
 
 GenerationRequest generation_of(const ServedModel& model, const MegatronRequest& request,
@@ -163,8 +171,61 @@ std::string reply_of(const ServedModel& model, const Exchange& exchange) {
   return dump(reply);
 }
 
+std::string reply_of(const ServedModel& model, const MegatronRequest& request,
+                     const std::vector<Hypothesis>& best) {
+  Json text = Json::array(), segments = Json::array(), scores = Json::array();
+  for (const Hypothesis& each : best) {
+    const std::vector<std::string> pieces =
+        model.segments({each.tokens.begin() + (request.add_bos ? 1 : 0), each.tokens.end()});
+    text.push_back(fmt::format("{}", fmt::join(pieces, "")));
+    segments.push_back(pieces);
+    scores.push_back(shortest(static_cast<float>(each.score)));
+  }
+  return dump({{"text", text}, {"segments", segments}, {"scores", scores}});
+}
+
 HttpReply refusal(int status, const std::string& text) {
   return {status, dump(Json(text))};
+}
+
+void check_length(const ServedModel& model, std::size_t number, std::size_t size, Index tokens) {
+  if (static_cast<Index>(size) + tokens > model.shape.max_positions) {
+    throw RequestError(
+        400, fmt::format("prompt {} has {} tokens; with {} to generate it is longer than {}",
+                         number, size, tokens, model.shape.max_positions));
+  }
+}
+
+/// What beams cannot honour, and more of them than the vocabulary has continuations for.
+void check_beams(const ServedModel& model, const MegatronRequest& request) {
+  check(request.tokens > 0, "beam_width needs tokens_to_generate of at least 1");
+  check(!request.stop_on_eol && !request.stop_on_double_eol && !request.prevent_newline_after_colon,
+        "beam_width cannot be set with stop_on_eol, stop_on_double_eol or "
+        "prevent_newline_after_colon; stop_token ends beams");
+  const Index most = std::min<Index>(128, model.shape.vocabulary / 2);
+  if (request.beam_width > most) {
+    throw RequestError(400, fmt::format("beam_width is {}; this server searches up to {}",
+                                        request.beam_width, most));
+  }
+}
+
+void start_beams(const ServedModel& model, const MegatronRequest& request,
+                 const std::shared_ptr<HttpAnswer>& client) {
+  check_beams(model, request);
+  TokenIds prompt = generation_of(model, request, 0).prompt;
+  check_length(model, 0, prompt.size(), request.tokens);
+  const BeamRule rule{.width = request.beam_width,
+                      .tokens = request.tokens,
+                      .stop = request.stop_token.value_or(model.tokenizer.eod()),
+                      .length_penalty = request.length_penalty};
+  client->on_leave(search_beams(
+      model.service, std::move(prompt), rule,
+      {.found =
+           [&model, request, client](const std::vector<Hypothesis>& best) {
+             client->send({200, reply_of(model, request, best)});
+           },
+       .failed = [client](int status,
+                          const std::string& text) { client->send(refusal(status, text)); }}));
 }
 
 void start(const ServedModel& model, const MegatronRequest& request,
@@ -173,13 +234,7 @@ void start(const ServedModel& model, const MegatronRequest& request,
   AnswerGroup group;
   for (std::size_t i = 0; i < request.prompts.size(); ++i) {
     group.requests.push_back(generation_of(model, request, i));
-    const auto size = static_cast<Index>(group.requests.back().prompt.size());
-    if (size + request.tokens > model.shape.max_positions) {
-      throw RequestError(400, "prompt " + std::to_string(i) + " has " + std::to_string(size) +
-                                  " tokens; with " + std::to_string(request.tokens) +
-                                  " to generate it is longer than " +
-                                  std::to_string(model.shape.max_positions));
-    }
+    check_length(model, i, group.requests.back().prompt.size(), request.tokens);
     exchange->prompts.push_back(group.requests.back().prompt);
   }
   exchange->request = request;
@@ -232,6 +287,19 @@ MegatronRequest parse_megatron_request(const Fields& fields) {
   return request;
 }
 
+void check_megatron_completion(const Fields& fields) {
+  constexpr std::pair<std::int64_t, std::int64_t> kAny{INT64_MIN, INT64_MAX};
+  check(fields.has("max_tokens"), "max_tokens is required");
+  const bool generates = fields.integer("max_tokens", 0, kAny) > 0;
+  check(generates || fields.boolean("echo", false),
+        "echo=False not supported when tokens_to_generate == 0");
+  check(fields.integer("best_of", 1, kAny) <= 1, "best_of > 1 not supported");
+  check(fields.integer("n", 1, kAny) <= 1, "num_completions > 1 not supported");
+  const Index top = fields.integer("logprobs", 0, kAny);
+  check(top <= 0 || !generates, "cannot return top-k unless tokens_to_generate=0 at this time");
+  check(top <= 10, "return_topk_logprobs > 10 not supported");
+}
+
 void answer_megatron(const ServedModel& model, const HttpRequest& request,
                      const std::shared_ptr<HttpAnswer>& client) {
   std::optional<Fields> fields;
@@ -243,10 +311,7 @@ void answer_megatron(const ServedModel& model, const HttpRequest& request,
   }
   try {
     const MegatronRequest parsed = parse_megatron_request(*fields);
-    if (parsed.beam_width > 0) {
-      throw RequestError(400, "beam_width: beam search is not available");
-    }
-    start(model, parsed, client);
+    (parsed.beam_width > 0 ? start_beams : start)(model, parsed, client);
   } catch (const RequestError& error) {
     client->send(refusal(error.status(), error.what()));
   }

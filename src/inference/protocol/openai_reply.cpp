@@ -22,6 +22,8 @@ Json finish_reason(const Answer& answer) {
       return "stop";
     case FinishReason::length:
       return "length";
+    case FinishReason::no_token:
+      return "error";
     default:
       return nullptr;
   }
@@ -30,6 +32,9 @@ Json finish_reason(const Answer& answer) {
 Json stop_reason(const Answer& answer, TokenId eod) {
   if (!answer.stop_text.empty()) {
     return answer.stop_text;
+  }
+  if (answer.finish == FinishReason::no_token) {
+    return "no token of the vocabulary goes on with what the answer is held to";
   }
   return answer.stop_id >= 0 && answer.stop_id != eod ? Json(answer.stop_id) : Json(nullptr);
 }

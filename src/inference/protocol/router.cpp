@@ -236,6 +236,9 @@ HttpReply Router::tell(const HttpRequest& request) const {
 
 void Router::complete(const HttpRequest& request, bool chat, const Client& client) {
   const Fields fields = Fields::parse(request.body);
+  if (request.target == "/completions") {
+    check_megatron_completion(fields);
+  }
   OpenAiRequest parsed = chat ? parse_chat(model_, fields) : parse_completion(model_, fields);
   const auto now = std::chrono::duration_cast<std::chrono::seconds>(
       std::chrono::system_clock::now().time_since_epoch());

@@ -12,11 +12,6 @@ using tokenizers::TokenId;
 /// A set of ids: bit id % 64 of word id / 64. An empty span is the set of all ids.
 using TokenMask = std::span<const std::uint64_t>;
 
-inline bool in_mask(TokenMask mask, TokenId id) {
-  const auto i = static_cast<std::size_t>(id);
-  return mask.empty() || (i / 64 < mask.size() && (mask[i / 64] >> i % 64 & 1) != 0);
-}
-
 /// What an answer must be like (a schema, a regular expression), asked before each token and told
 /// the one that was drawn, never a draft. One object belongs to one answer.
 class TokenConstraint {
@@ -24,7 +19,7 @@ class TokenConstraint {
   virtual ~TokenConstraint() = default;
 
   /// Ids that may come next, ids that end the answer among them where it may end; valid until the
-  /// next call. No bit at all where no token fits: the answer ends.
+  /// next call. No bit at all where no token fits.
   virtual TokenMask allowed() = 0;
   /// The token that follows; one of allowed().
   virtual void take(TokenId id) = 0;

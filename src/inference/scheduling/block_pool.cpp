@@ -153,15 +153,4 @@ std::optional<BlockPool::Known> BlockPool::find(const Hash128& before,
   return Known{index, block.key};
 }
 
-void BlockPool::forget_idle() {
-  for (Shelf& shelf : shelves_) {
-    while (shelf.oldest >= 0) {
-      const Index index = shelf.oldest;
-      take_from_idle(index);
-      forget(index);
-      shelf.free.push_back(index);
-    }
-  }
-}
-
 }  // namespace mpitron::inference

@@ -41,8 +41,6 @@ class BlockPool {
   Hash128 remember(Index block, const Hash128& before, std::span<const TokenId> ids);
   /// One user more of the block that holds exactly these tokens behind those before.
   std::optional<Known> find(const Hash128& before, std::span<const TokenId> ids);
-  /// Forgets everything that can be found and has no users.
-  void forget_idle();
 
  private:
   struct Block {

@@ -132,7 +132,7 @@ void Generator::score(Entry& entry, Index position, std::span<const float> row) 
   entry.scored = position + 1;
 }
 
-/// The token behind prompt and answer, which it may end; -1 where none can follow.
+/// The token behind prompt and answer, which it may end; -1 where none may follow.
 TokenId Generator::take_token(Entry& entry, std::span<const float> row) {
   const GenerationRequest& request = entry.request;
   Answer& answer = entry.answer;
@@ -141,7 +141,7 @@ TokenId Generator::take_token(Entry& entry, std::span<const float> row) {
       sampler_.sample(row, request.sampling, entry.beginning(), answer.tokens,
                       constraint != nullptr ? constraint->allowed() : TokenMask());
   if (!drawn) {
-    entry.finish(FinishReason::stop);
+    entry.finish(FinishReason::no_token);
     return -1;
   }
   const TokenId id = *drawn;

@@ -24,7 +24,8 @@ struct GenerationRequest {
   std::uint64_t leader = 0;        // id of an answer to the same prompt, which computes it first
 };
 
-enum class FinishReason { none, stop, length, cancelled };
+/// no_token: no token of the vocabulary may follow, and the answer may not end either.
+enum class FinishReason { none, stop, length, no_token };
 
 /// An answer, finished or on its way.
 struct Answer {

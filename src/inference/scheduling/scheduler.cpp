@@ -10,13 +10,10 @@ Scheduler::Scheduler(const EngineShape& shape, SchedulerSettings settings, Index
     : shape_(shape),
       settings_(settings),
       depth_(depth),
-      pool_(shape.blocks, shape.block_size, shape.block_owners),
+      blocks_(shape, settings.prefix_cache && shape.states == 0),  // states end where texts do
       flights_(static_cast<std::size_t>(depth)) {
   for (Index slot = shape.slots - 1; slot >= 0; --slot) {
     free_slots_.push_back(slot);
-  }
-  if (shape.states > 0) {
-    settings_.prefix_cache = false;  // states are not kept where blocks end
   }
   if (shape.states == shape.slots) {
     settings_.draft_tokens = 0;  // no place for a state that may be taken back
@@ -34,36 +31,21 @@ void Scheduler::add(Sequence& sequence) {
     throw_usage("the encoder reads at most {} tokens; the prompt has {}", shape_.max_encoded,
                 encoded);
   }
-  const Index needed = blocks_for(longest) + blocks_for(encoded);
+  const Index needed = blocks_.blocks_for(longest) + blocks_.blocks_for(encoded);
   if (needed > shape_.blocks / shape_.block_owners * shape_.block_owners) {
     throw_usage("a sequence of {} tokens needs {} cache blocks of {} tokens; there are {}",
                 longest + encoded, needed, shape_.block_size, shape_.blocks);
   }
-  const auto most = static_cast<std::size_t>(blocks_for(longest));
+  const auto most = static_cast<std::size_t>(blocks_.blocks_for(longest));
   sequence.blocks.reserve(most);
   sequence.keys.reserve(most);
   sequence.tokens.reserve(static_cast<std::size_t>(longest + settings_.draft_tokens));
   waiting_.push_back(&sequence);
 }
 
-/// The last ones first: prefixes stay longest.
-void Scheduler::give_blocks_back(Sequence& sequence) {
-  for (auto block = sequence.blocks.rbegin(); block != sequence.blocks.rend(); ++block) {
-    pool_.give_back(*block);
-  }
-  for (const Index block : sequence.encoder.blocks) {
-    pool_.give_back(block);
-  }
-  sequence.blocks.clear();
-  sequence.encoder.blocks.clear();
-  sequence.keys.clear();
-  sequence.computed = 0;
-  sequence.encoder.done = false;
-}
-
 void Scheduler::stop_running(Sequence& sequence) {
   std::erase(running_, &sequence);
-  give_blocks_back(sequence);
+  blocks_.give_back(sequence);
   free_slots_.push_back(sequence.slot);
   sequence.slot = -1;
   sequence.tokens.resize(static_cast<std::size_t>(sequence.size()));
@@ -95,43 +77,17 @@ void Scheduler::preempt(Sequence& sequence) {
   ++preemptions_;
 }
 
-/// Block `number` of a sequence, taken from the youngest that is not under way where none is left;
-/// false where that is the sequence itself.
-bool Scheduler::take_block(Sequence& sequence, std::size_t number, Index& block) {
-  for (;;) {
-    if (const auto taken = pool_.take(owner_of(number))) {
-      block = *taken;
-      return true;
-    }
+/// The youngest that is not under way gives its blocks to the sequence, unless it is that itself.
+bool Scheduler::grow(Sequence& sequence, Index tokens) {
+  return blocks_.grow(sequence, tokens, plan_.block_copies, [&] {
     const auto youngest = std::find_if(running_.rbegin(), running_.rend(),
                                        [](const Sequence* each) { return !each->under_way; });
-    if (youngest == running_.rend() || *youngest == &sequence) {
-      return false;
+    const bool other = youngest != running_.rend() && *youngest != &sequence;
+    if (other) {
+      preempt(**youngest);
     }
-    preempt(**youngest);
-  }
-}
-
-/// Blocks for the first `tokens` tokens; that of the next one is the sequence's own, a copy where
-/// others use it, too.
-bool Scheduler::grow(Sequence& sequence, Index tokens) {
-  const auto next = static_cast<std::size_t>(sequence.computed / shape_.block_size);
-  while (next < sequence.blocks.size() && pool_.users(sequence.blocks[next]) > 1) {
-    Index own = 0;
-    if (!take_block(sequence, next, own)) {
-      return false;
-    }
-    plan_.block_copies.push_back({sequence.blocks[next], own});
-    pool_.give_back(std::exchange(sequence.blocks[next], own));
-  }
-  while (static_cast<Index>(sequence.blocks.size()) < blocks_for(tokens)) {
-    Index block = 0;
-    if (!take_block(sequence, sequence.blocks.size(), block)) {
-      return false;
-    }
-    sequence.blocks.push_back(block);
-  }
-  return true;
+    return other;
+  });
 }
 
 Index Scheduler::state_place(const Sequence& sequence, bool other) const {
@@ -177,19 +133,6 @@ bool Scheduler::decodes(const Sequence& sequence) const {
                        left <= settings_.draft_tokens + 1);
 }
 
-/// For how many drafts there are blocks that nobody misses.
-Index Scheduler::room_for_drafts(Sequence& sequence, Index most) {
-  while (static_cast<Index>(sequence.blocks.size()) < blocks_for(sequence.size() + most)) {
-    const auto block = pool_.take(owner_of(sequence.blocks.size()));
-    if (!block) {
-      break;
-    }
-    sequence.blocks.push_back(*block);
-  }
-  return std::min(most,
-                  static_cast<Index>(sequence.blocks.size()) * shape_.block_size - sequence.size());
-}
-
 /// Drafts behind the `tokens` that lead to the sequence's end: of what repeats in its text, or else
 /// as many as are returned, by the engine.
 Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
@@ -201,12 +144,12 @@ Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
   Index own = 0;
   const Index wanted = sequence.lookup_pace.allowed(most);
   if (lookup_.propose(sequence, wanted) > 0) {
-    const Index room = room_for_drafts(sequence, wanted);
+    const Index room = blocks_.room_behind(sequence, wanted);
     sequence.tokens.resize(sequence.tokens.size() - static_cast<std::size_t>(wanted - room));
     sequence.drafts = room;
   } else if (tokens == 1 && shape_.own_drafts > 0) {
     most = sequence.own_pace.allowed(std::min(most, shape_.own_drafts));
-    own = room_for_drafts(sequence, most);
+    own = blocks_.room_behind(sequence, most);
   }
   draft_budget_ -= sequence.drafts + own;
   drafted_ += sequence.drafts + own;
@@ -219,11 +162,7 @@ Index Scheduler::plan_tokens(Sequence& sequence) {
   if (grow(sequence, sequence.computed + tokens)) {
     return tokens;
   }
-  const auto blocks = static_cast<Index>(sequence.blocks.size());
-  const auto next = static_cast<std::size_t>(sequence.computed / shape_.block_size);
-  const bool own = next < sequence.blocks.size() && pool_.users(sequence.blocks[next]) == 1;
-  const Index room =
-      own ? std::min(tokens, blocks * shape_.block_size - sequence.computed) : Index{0};
+  const Index room = blocks_.room_within(sequence, tokens);
   if (room == 0 && running_.back() == &sequence) {
     preempt(sequence);
   }
@@ -253,27 +192,6 @@ void Scheduler::plan_running(bool decoding) {
   }
 }
 
-void Scheduler::find_prefix(Sequence& sequence) {
-  Hash128 key = hash128(sequence.salt);
-  const Index size = shape_.block_size;
-  const Index usable = sequence.scores_prompt && sequence.scored < sequence.prompt_size
-                           ? 0
-                           : sequence.size() - 1;  // the last token's logits are needed
-  while (settings_.prefix_cache && sequence.computed + size <= usable) {
-    const auto ids =
-        std::span(sequence.tokens)
-            .subspan(static_cast<std::size_t>(sequence.computed), static_cast<std::size_t>(size));
-    const auto found = pool_.find(key, ids);
-    if (!found) {
-      break;
-    }
-    key = found->key;
-    sequence.blocks.push_back(found->block);
-    sequence.keys.push_back(key);
-    sequence.computed += size;
-  }
-}
-
 void Scheduler::start_running(Sequence& sequence) {
   sequence.slot = free_slots_.back();
   free_slots_.pop_back();
@@ -284,22 +202,12 @@ void Scheduler::start_running(Sequence& sequence) {
 }
 
 bool Scheduler::fork(Sequence& running, Sequence& waiting) {
-  if (free_slots_.empty() || pool_.available() == 0) {
+  if (free_slots_.empty() || blocks_.available() == 0) {
     return false;
   }
   std::erase(waiting_, &waiting);
   start_running(waiting);
-  for (const Index block : running.blocks) {
-    pool_.share(block);
-  }
-  waiting.blocks.assign(running.blocks.begin(), running.blocks.end());
-  waiting.keys.assign(running.keys.begin(), running.keys.end());
-  for (const Index block : running.encoder.blocks) {
-    pool_.share(block);
-  }
-  waiting.encoder.blocks = running.encoder.blocks;
-  waiting.encoder.done = running.encoder.done;
-  waiting.computed = running.computed;
+  blocks_.share(running, waiting);
   if (shape_.states > 0) {
     forked_states_.push_back(
         {state_place(running, running.other_state), state_place(waiting, false)});
@@ -314,28 +222,13 @@ std::vector<Sequence*> Scheduler::followers(const Sequence& leader) const {
   return followers;
 }
 
-/// Whether there are blocks for all tokens that the sequence has, beside those found for it.
-bool Scheduler::has_room(const Sequence& sequence) const {
-  const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
-  const auto found = static_cast<Index>(sequence.blocks.size());
-  const Index wanted = blocks_for(sequence.size()), owners = shape_.block_owners;
-  for (Index owner = 0; owner < owners; ++owner) {
-    const auto below = [&](Index count) { return (count - owner + owners - 1) / owners; };
-    const Index own = below(wanted) - below(found) + (owner == 0 ? blocks_for(encoded) : 0);
-    if (own > pool_.available(owner)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 bool Scheduler::try_admit(Sequence& sequence) {
   if (sequence.leader != nullptr && sequence.leader->computed < sequence.leader->prompt_size) {
     return false;
   }
-  find_prefix(sequence);
-  if (!has_room(sequence)) {
-    give_blocks_back(sequence);
+  blocks_.find_prefix(sequence);
+  if (!blocks_.has_room(sequence)) {
+    blocks_.give_back(sequence);
     return false;
   }
   if (sequence.preemptions == 0) {
@@ -343,10 +236,7 @@ bool Scheduler::try_admit(Sequence& sequence) {
     cached_tokens_ += sequence.computed;
   }
   start_running(sequence);
-  const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
-  while (static_cast<Index>(sequence.encoder.blocks.size()) < blocks_for(encoded)) {
-    sequence.encoder.blocks.push_back(*pool_.take());
-  }
+  blocks_.take_encoded(sequence);
   const Index tokens = std::min(sequence.size() - sequence.computed, budget_);
   grow(sequence, sequence.computed + tokens);
   schedule(sequence, tokens);
@@ -417,9 +307,9 @@ Index Scheduler::cached_beginning(std::span<const TokenId> tokens, const std::st
   Sequence sequence;
   sequence.tokens.assign(tokens.begin(), tokens.end());
   sequence.salt = salt;
-  find_prefix(sequence);
+  blocks_.find_prefix(sequence);
   const Index found = sequence.computed;
-  give_blocks_back(sequence);
+  blocks_.give_back(sequence);
   return found;
 }
 
@@ -437,19 +327,6 @@ Index Scheduler::tokens_ahead() const {
 std::vector<Scheduler::Part>& Scheduler::oldest() {
   MPITRON_CHECK(under_way() > 0, flights_begun_);
   return flight(flights_ended_);
-}
-
-void Scheduler::remember_blocks(Sequence& sequence) {
-  const Index size = shape_.block_size;
-  while (settings_.prefix_cache &&
-         (static_cast<Index>(sequence.keys.size()) + 1) * size <= sequence.computed) {
-    const std::size_t index = sequence.keys.size();
-    const auto ids =
-        std::span(sequence.tokens)
-            .subspan(index * static_cast<std::size_t>(size), static_cast<std::size_t>(size));
-    const Hash128 before = index == 0 ? hash128(sequence.salt) : sequence.keys.back();
-    sequence.keys.push_back(pool_.remember(sequence.blocks[index], before, ids));
-  }
 }
 
 void Scheduler::add_own_drafts(const Part& part, std::span<const TokenId> drafts) {
@@ -473,7 +350,7 @@ void Scheduler::computed(const Part& part, Index drawn) {
     sequence.computed += part.tokens;
     sequence.other_state = !sequence.other_state;
   }
-  remember_blocks(sequence);
+  blocks_.remember(sequence);
 }
 
 void Scheduler::abandon() {

@@ -2,8 +2,8 @@
 #include <deque>
 #include <memory>
 
-#include "inference/scheduling/block_pool.h"
 #include "inference/scheduling/prompt_lookup.h"
+#include "inference/scheduling/sequence_blocks.h"
 
 namespace mpitron::inference {
 
@@ -72,36 +72,23 @@ class Scheduler {
   Index cached_tokens() const { return cached_tokens_; }
   Index drafted_tokens() const { return drafted_; }
   Index drawn_drafts() const { return drawn_drafts_; }
-  BlockPool& pool() { return pool_; }
-  Index blocks_free() const { return pool_.available(); }
+  Index blocks_free() const { return blocks_.available(); }
   const EngineShape& shape() const { return shape_; }
 
  private:
   bool grow(Sequence& sequence, Index tokens);
-  bool take_block(Sequence& sequence, std::size_t number, Index& block);
   bool decodes(const Sequence& sequence) const;
   void plan_running(bool decodes);
   Index plan_tokens(Sequence& sequence);
   Index add_drafts(Sequence& sequence, Index tokens);
-  Index room_for_drafts(Sequence& sequence, Index most);
   void admit();
-  bool has_room(const Sequence& sequence) const;
   bool try_admit(Sequence& sequence);
   void start_running(Sequence& sequence);
-  void find_prefix(Sequence& sequence);
-  void remember_blocks(Sequence& sequence);
   void schedule(Sequence& sequence, Index tokens, Index own_drafts = 0);
   void drop_preempted();
-  void give_blocks_back(Sequence& sequence);
   void stop_running(Sequence& sequence);
   void preempt(Sequence& sequence);
   Index state_place(const Sequence& sequence, bool other) const;
-  Index blocks_for(Index tokens) const {
-    return (tokens + shape_.block_size - 1) / shape_.block_size;
-  }
-  Index owner_of(std::size_t block_of_sequence) const {
-    return static_cast<Index>(block_of_sequence) % shape_.block_owners;
-  }
   std::vector<Part>& flight(Index number) {
     return flights_[static_cast<std::size_t>(number % depth_)];
   }
@@ -109,7 +96,7 @@ class Scheduler {
   EngineShape shape_;
   SchedulerSettings settings_;
   Index depth_;
-  BlockPool pool_;
+  SequenceBlocks blocks_;
   PromptLookup lookup_;
   std::vector<Index> free_slots_;
   std::deque<Sequence*> waiting_;

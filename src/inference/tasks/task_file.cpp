@@ -1,6 +1,7 @@
 #include "inference/tasks/task_file.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 
 #include <yaml-cpp/yaml.h>
@@ -42,6 +43,18 @@ constexpr const char* kUnread[] = {"dataset_path",
 
 bool contains(std::span<const char* const> names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
+}
+
+/// Keys of a map, and of what is in it, stand once: the library would take one of them in silence.
+void check_single_keys(const YAML::Node& node) {
+  std::set<std::string> seen;
+  for (const auto& entry : node) {
+    if (node.IsMap() && !seen.insert(entry.first.as<std::string>()).second) {
+      throw_data("line {}: the key {} stands twice", entry.first.Mark().line + 1,
+                 entry.first.as<std::string>());
+    }
+    check_single_keys(node.IsMap() ? entry.second : YAML::Node(entry));
+  }
 }
 
 void check_keys(const YAML::Node& root) {
@@ -192,7 +205,9 @@ EvaluationTask task_of(const YAML::Node& root) {
 
 EvaluationTask EvaluationTask::read(const std::filesystem::path& file) {
   try {
-    return task_of(YAML::LoadFile(file));
+    const YAML::Node root = YAML::LoadFile(file);
+    check_single_keys(root);
+    return task_of(root);
   } catch (const std::exception& error) {
     throw_data("{}: {}", file.string(), error.what());
   }

@@ -59,6 +59,26 @@ Tensor ColumnUpload::whole(Field<T> field) const {
   return transposed(field, whole_rows(microbatch_[field].size()));
 }
 
+template <class T>
+Tensor ColumnUpload::sequence_vectors(Field<T> field) const {
+  const std::span<const T> values = microbatch_[field];
+  if (values.empty()) {
+    return {};
+  }
+  const Index b = microbatch_.samples, whole = microbatch_.sequence_length;
+  const Index k = static_cast<Index>(values.size()) / (b * whole);
+  const Tensor result = tensor::empty_on_host(device_, {slice_.length, b, k}, dtype_of<T>());
+  T* to = result.data<T>();
+  for (Index i = 0; i < slice_.length; ++i) {
+    for (Index row = 0; row < b; ++row, to += k) {
+      std::copy_n(values.data() + (row * whole + slice_.map(i)) * k, k, to);
+    }
+  }
+  return tensor::prefetch(device_, result);
+}
+
+template Tensor ColumnUpload::sequence_vectors(Field<std::int64_t>) const;
+template Tensor ColumnUpload::sequence_vectors(Field<float>) const;
 template Tensor ColumnUpload::sequences(Field<std::int64_t>) const;
 template Tensor ColumnUpload::sequences(Field<float>) const;
 template Tensor ColumnUpload::whole(Field<std::int64_t>) const;

@@ -52,6 +52,9 @@ class ColumnUpload {
   /// [b, whole s] -> [s, b] of this rank's positions; absent where the column is.
   template <class T>
   tensor::Tensor sequences(Field<T> field) const;
+  /// [b, whole s, k] -> [s, b, k] of this rank's positions; absent where the column is.
+  template <class T>
+  tensor::Tensor sequence_vectors(Field<T> field) const;
   /// [b, n] -> [n, b], whatever n is; absent where the column is.
   template <class T>
   tensor::Tensor whole(Field<T> field) const;

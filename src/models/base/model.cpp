@@ -7,7 +7,7 @@
 #include "ops/elementwise/initialize.h"
 #include "ops/elementwise/scaled.h"
 #include "ops/linear/parallel_linear.h"
-#include "ops/loss/vocab_parallel_cross_entropy.h"
+#include "ops/loss/cross_entropy.h"
 #include "ops/parallel/tensor_parallel_regions.h"
 #include "utils/numbers/torch_random.h"
 

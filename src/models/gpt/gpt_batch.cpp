@@ -3,9 +3,10 @@
 namespace mpitron::models {
 
 std::span<const std::string_view> gpt_fields() {
-  static constexpr std::string_view kFields[] = {kTokens.name,        kPositionIds.name,
-                                                 kLabels.name,        kLossMask.name,
-                                                 kAttentionMask.name, kDocumentStarts.name};
+  static constexpr std::string_view kFields[] = {
+      kTokens.name,        kPositionIds.name,    kLabels.name,           kLossMask.name,
+      kAttentionMask.name, kDocumentStarts.name, kReferenceMargins.name, kPairs.name,
+      kTeacherIds.name,    kTeacherLogProbs.name};
   return kFields;
 }
 
@@ -18,8 +19,13 @@ Batch gpt_batch(device::Device& device, const HostMicrobatch& microbatch,
               {kLabels, columns.sequences(kLabels)},
               {kLossMask, columns.sequences(kLossMask)},
               {kAttentionMask, columns.mask_rows(kAttentionMask)},
-              {kDocumentStarts, columns.document_starts(kAttentionMask)}};
-  batch.loss_tokens = columns.sum_of_sequences(kLossMask);
+              {kDocumentStarts, columns.document_starts(kAttentionMask)},
+              {kReferenceMargins, columns.whole(kReferenceMargins)},
+              {kPairs, columns.whole(kPairs)},
+              {kTeacherIds, columns.sequence_vectors(kTeacherIds)},
+              {kTeacherLogProbs, columns.sequence_vectors(kTeacherLogProbs)}};
+  batch.loss_tokens = microbatch[kPairs].empty() ? columns.sum_of_sequences(kLossMask)
+                                                 : columns.sum_of_whole(kPairs);
   return batch;
 }
 

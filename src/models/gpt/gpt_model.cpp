@@ -6,6 +6,8 @@
 #include "ops/elementwise/embedding.h"
 #include "ops/elementwise/shift_sequence.h"
 #include "ops/loss/auxiliary_loss.h"
+#include "ops/loss/distillation_loss.h"
+#include "ops/loss/preference_loss.h"
 #include "ops/loss/token_losses.h"
 
 namespace mpitron::models {
@@ -122,9 +124,59 @@ Var GptModel::loss(Context& context, const Batch& batch, const Var& input) const
 
 std::vector<Objective> GptModel::objectives(Context& context, const Batch& batch,
                                             const Var& input) const {
-  return {{.losses = loss(context, batch, input),
-           .mask = batch[kLossMask],
-           .count = batch.loss_tokens}};
+  if (config().distillation) {
+    return distilled(context, batch, input);
+  }
+  const Var losses = loss(context, batch, input);
+  if (config().preference) {
+    return preferences(context, batch, losses);
+  }
+  return {{.losses = losses, .mask = batch[kLossMask], .count = batch.loss_tokens}};
+}
+
+std::vector<ObjectiveTraits> GptModel::objective_traits() const {
+  if (config().preference) {
+    return {{.name = "dpo loss"}, {.name = "accuracy"}, {.name = "margin"}};
+  }
+  if (config().distillation) {
+    return {{.name = "total loss"}, {.name = "lm loss"}, {.name = "distillation loss"}};
+  }
+  return Model::objective_traits();
+}
+
+std::vector<Objective> GptModel::distilled(Context& context, const Batch& batch,
+                                           const Var& input) const {
+  const Var logits = local_logits(context, hidden(context, batch, input));
+  const ops::DistillationLosses told =
+      ops::distillation_loss(context, logits, batch[kLabels],
+                             {.ids = batch[kTeacherIds],
+                              .log_probs = batch[kTeacherLogProbs],
+                              .temperature = config().distillation->temperature,
+                              .weight = config().distillation->weight},
+                             tensor_parallel());
+  const auto objective = [&](const Var& values) {
+    return Objective{.losses = values, .mask = batch[kLossMask], .count = batch.loss_tokens};
+  };
+  return {objective(told.loss), objective(autograd::constant(told.label)),
+          objective(autograd::constant(told.divergence))};
+}
+
+std::vector<Objective> GptModel::preferences(Context& context, const Batch& batch,
+                                             const Var& losses) const {
+  const config::PreferenceConfig& preference = *config().preference;
+  const Index b = losses.shape()[1];
+  const ops::PreferenceLosses told =
+      ops::preference_loss(context, losses,
+                           {.weights = batch[kLossMask],
+                            .reference = batch[kReferenceMargins].reshape({b}),
+                            .beta = preference.beta,
+                            .label_smoothing = preference.label_smoothing},
+                           *groups().context);
+  const auto objective = [&](const Var& values) {
+    return Objective{.losses = values, .mask = batch[kPairs], .count = batch.loss_tokens};
+  };
+  return {objective(told.loss), objective(autograd::constant(told.right)),
+          objective(autograd::constant(told.margin))};
 }
 
 }  // namespace mpitron::models

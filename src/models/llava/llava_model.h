@@ -1,6 +1,5 @@
 #pragma once
 #include "models/gpt/gpt_model.h"
-#include "nn/layers/image_projector.h"
 #include "nn/layers/image_tower.h"
 
 namespace mpitron::models {

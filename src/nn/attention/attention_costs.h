@@ -1,6 +1,5 @@
 #pragma once
 #include "config/layer_pattern.h"
-#include "nn/base/layer_costs.h"
 #include "nn/base/layer_work.h"
 
 namespace mpitron::nn {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "config/layer_pattern.h"
-#include "nn/attention/rotary_frequencies.h"
-#include "ops/attention/cached_latents.h"
-#include "ops/elementwise/columns.h"
+#include "nn/attention/rotary_embedding.h"
+#include "ops/attention/cached_attention.h"
+#include "ops/elementwise/reshape.h"
 #include "ops/linear/parallel_linear.h"
 #include "ops/parallel/tensor_parallel_regions.h"
 

@@ -1,8 +1,9 @@
 #include "nn/attention/rotary_embedding.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
-#include "nn/attention/rotary_frequencies.h"
 #include "tensor/host_copy.h"
 
 namespace mpitron::nn {
@@ -20,14 +21,16 @@ void store(const tensor::Tensor& table, Index at, double value) {
 
 }  // namespace
 
-/// cos and sin of position * inverse frequency, times YaRN's concentration.
+/// cos and sin of position * inverse frequency, times YaRN's concentration. A device that computes
+/// nothing needs no values.
 ops::RotaryTables make_rotary_tables(device::Device& device, const config::ModelConfig& config,
                                      Index s, DType dtype) {
   const RotaryFrequencies frequencies = rotary_frequencies(config);
   const Index r = static_cast<Index>(frequencies.inverse.size());
   const tensor::Tensor cos = tensor::empty_on_host(device, {s, r}, dtype);
   const tensor::Tensor sin = tensor::empty_on_host(device, {s, r}, dtype);
-  for (Index position = 0; position < s; ++position) {
+  const Index filled = device.computes() ? s : 0;
+  for (Index position = 0; position < filled; ++position) {
     const double scaled = static_cast<double>(position) / frequencies.position_divisor;
     for (Index i = 0; i < r; ++i) {
       // The reference forms the angle in fp32.
@@ -42,6 +45,82 @@ ops::RotaryTables make_rotary_tables(device::Device& device, const config::Model
   return {.cos = tensor::to_device(device, cos),
           .sin = tensor::to_device(device, sin),
           .interleaved = config.rotary_interleaved};
+}
+
+namespace {
+
+constexpr double kLlama3Context = 8192, kLlama3LowFactor = 1, kLlama3HighFactor = 4;
+
+/// The (fractional) dimension whose wavelength makes `rotations` turns over the original positions.
+double yarn_dimension(double rotations, double dim, double base, double original_positions) {
+  return dim * std::log(original_positions / (rotations * 2 * std::numbers::pi)) /
+         (2 * std::log(base));
+}
+
+}  // namespace
+
+/// Long waves turn `factor` times slower, short ones as before, those between by a mean of both.
+std::vector<double> llama3_scaled(std::vector<double> inverse, double factor) {
+  for (double& f : inverse) {
+    const double wavelength = 2 * std::numbers::pi / f;
+    if (wavelength > kLlama3Context / kLlama3LowFactor) {
+      f /= factor;
+    } else if (wavelength > kLlama3Context / kLlama3HighFactor) {
+      const double smooth =
+          (kLlama3Context / wavelength - kLlama3LowFactor) / (kLlama3HighFactor - kLlama3LowFactor);
+      f = (1 - smooth) * f / factor + smooth * f;
+    }
+  }
+  return inverse;
+}
+
+/// The same by dimensions: between `low` and `high` a ramp leads from the plain to the slower
+/// frequencies (Peng et al. 2023).
+std::vector<double> yarn_scaled(const std::vector<double>& inverse, double base,
+                                const YarnScaling& scaling) {
+  const double dim = 2.0 * static_cast<double>(inverse.size());
+  double low = std::floor(yarn_dimension(scaling.beta_fast, dim, base, scaling.original_positions));
+  double high = std::ceil(yarn_dimension(scaling.beta_slow, dim, base, scaling.original_positions));
+  low = std::max(low, 0.0);
+  high = std::min(high, dim - 1);
+  if (low == high) {
+    high += 0.001;
+  }
+  std::vector<double> scaled(inverse.size());
+  for (std::size_t i = 0; i < inverse.size(); ++i) {
+    const double plain = 1 - std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
+    scaled[i] = inverse[i] / scaling.factor * (1 - plain) + inverse[i] * plain;
+  }
+  return scaled;
+}
+
+double yarn_mscale(double factor, double mscale) {
+  return factor > 1 ? 0.1 * mscale * std::log(factor) + 1 : 1;
+}
+
+/// 1 / base^(i / dim) for even i, formed in fp32 as the reference does.
+RotaryFrequencies rotary_frequencies(const config::ModelConfig& config) {
+  const Index dim =
+      static_cast<Index>(static_cast<double>(config.rotary_head_dim()) * config.rotary_percent);
+  RotaryFrequencies result;
+  for (Index i = 0; i < dim; i += 2) {
+    const float exponent = static_cast<float>(i) / static_cast<float>(dim);
+    result.inverse.push_back(1.f / std::pow(static_cast<float>(config.rotary_base), exponent));
+  }
+  if (config.use_rope_scaling) {
+    result.inverse = llama3_scaled(result.inverse, config.rope_scaling_factor);
+  }
+  if (config.rope_type == config::RopeType::yarn) {
+    const double factor = config.rotary_scaling_factor;
+    result.inverse = yarn_scaled(result.inverse, static_cast<double>(config.rotary_base),
+                                 YarnScaling{.factor = factor});
+    result.concentration =
+        yarn_mscale(factor, config.mscale) / yarn_mscale(factor, config.mscale_all_dim);
+  }
+  if (config.rotary_seq_len_interpolation_factor) {
+    result.position_divisor = static_cast<double>(*config.rotary_seq_len_interpolation_factor);
+  }
+  return result;
 }
 
 }  // namespace mpitron::nn

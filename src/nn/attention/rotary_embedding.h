@@ -1,4 +1,6 @@
 #pragma once
+#include <vector>
+
 #include "config/model_config.h"
 #include "ops/attention/rotary.h"
 
@@ -8,5 +10,32 @@ namespace mpitron::nn {
 /// type), on the device.
 ops::RotaryTables make_rotary_tables(device::Device& device, const config::ModelConfig& config,
                                      Index s, DType dtype);
+
+/// Angles per position of a rotary embedding, and the factor on cos and sin.
+struct RotaryFrequencies {
+  std::vector<double> inverse;  // [r], radians per position; fp32 values
+  double concentration = 1;     // YaRN's attention factor
+  double position_divisor = 1;  // position interpolation (Chen et al. 2023)
+};
+
+/// base^(-2i / dim) for 2i < dim, dim = head dimension * rotary_percent rounded down, odd or even,
+/// with llama 3.1's or YaRN's scaling where the configuration asks for it (Peng et al. 2023).
+/// Computed in fp32 as the reference does.
+RotaryFrequencies rotary_frequencies(const config::ModelConfig& config);
+
+/// Llama 3.1's rescaling of long wavelengths: low frequency factor 1, high 4, old context 8192.
+std::vector<double> llama3_scaled(std::vector<double> inverse, double factor);
+
+/// YaRN's blend of interpolated and plain frequencies.
+struct YarnScaling {
+  double factor = 1;
+  double beta_fast = 32, beta_slow = 1;
+  double original_positions = 4096;
+};
+std::vector<double> yarn_scaled(const std::vector<double>& inverse, double base,
+                                const YarnScaling& scaling);
+
+/// 0.1 mscale ln(factor) + 1 for factors above 1.
+double yarn_mscale(double factor, double mscale);
 
 }  // namespace mpitron::nn

@@ -4,7 +4,6 @@
 
 #include "ops/elementwise/reshape.h"
 #include "ops/experts/router_logits.h"
-#include "ops/experts/router_noise.h"
 #include "ops/loss/auxiliary_loss.h"
 #include "tensor/host_copy.h"
 

@@ -29,19 +29,13 @@ LayerWork no_work(const ModelConfig& /*model*/, const LayerSpec& /*spec*/) {
 }
 
 template <class Made>
-std::unique_ptr<Mixer> make_mixer(const Builder& builder, Index /*number*/,
-                                  const LayerSpec& /*spec*/) {
-  return std::make_unique<Made>(builder);
+std::unique_ptr<Mixer> make_mixer(const Builder& builder, Index number, const LayerSpec& /*spec*/) {
+  return std::make_unique<Made>(builder, number);
 }
 
 std::unique_ptr<Mixer> make_self_attention(const Builder& builder, Index number,
                                            const LayerSpec& spec) {
   return std::make_unique<SelfAttention>(builder, number, spec.causal);
-}
-
-std::unique_ptr<Mixer> make_latent_attention(const Builder& builder, Index number,
-                                             const LayerSpec& /*spec*/) {
-  return std::make_unique<MultiLatentAttention>(builder, number);
 }
 
 std::unique_ptr<Mixer> no_mixer(const Builder& /*builder*/, Index /*number*/,
@@ -68,7 +62,7 @@ constexpr auto kMixers = std::to_array<MixerRow>({
     {MixerKind::attention, kNorm, kAttention, self_attention_costs, self_attention_work,
      make_self_attention},
     {MixerKind::latent_attention, kNorm, kAttention, latent_attention_costs, latent_attention_work,
-     make_latent_attention},
+     make_mixer<MultiLatentAttention>},
     {MixerKind::state_space, "norm", "mixer", mamba_costs, mamba_work, make_mixer<MambaMixer>},
     {MixerKind::delta_net, kNorm, kAttention, delta_net_costs, delta_net_work,
      make_mixer<GatedDeltaNet>},

@@ -3,7 +3,6 @@
 
 #include "config/layer_pattern.h"
 #include "nn/base/builder.h"
-#include "nn/base/layer_costs.h"
 #include "nn/base/layer_parts.h"
 #include "nn/base/layer_work.h"
 

@@ -1,9 +1,9 @@
 #include "nn/layers/multi_token_prediction.h"
 
 #include "autograd/parameter_unit.h"
-#include "nn/base/recomputed.h"
+#include "nn/layers/transformer_block.h"
 #include "ops/elementwise/cast.h"
-#include "ops/elementwise/columns.h"
+#include "ops/elementwise/reshape.h"
 #include "ops/linear/parallel_linear.h"
 #include "ops/parallel/tensor_parallel_regions.h"
 

@@ -17,6 +17,8 @@ class PooledClassifier {
     std::string name;
     autograd::Initialization weight, bias = {};
   };
+  /// `classes`: columns of the result. `pooler`: absent where the head stands alone. `dropout`:
+  /// probability, on what the head reads.
   PooledClassifier(const Builder& builder, Index classes, const std::optional<Layer>& pooler,
                    const Layer& head, double dropout = 0);
 

@@ -4,7 +4,6 @@
 
 #include "autograd/activation_offload.h"
 #include "autograd/parameter_unit.h"
-#include "nn/base/recomputed.h"
 
 namespace mpitron::nn {
 

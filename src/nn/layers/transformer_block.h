@@ -3,8 +3,11 @@
 #include <functional>
 #include <optional>
 
+#include "autograd/recompute.h"
+#include "config/recompute_config.h"
 #include "nn/base/model_part.h"
 #include "nn/layers/transformer_layer.h"
+#include "ops/parallel/keep_piece.h"
 
 namespace mpitron::nn {
 
@@ -39,5 +42,16 @@ class TransformerBlock {
   std::deque<TransformerLayer> layers_;
   std::optional<Norm> final_norm_;
 };
+
+/// block(context, x), computed again in the backward pass. With `--distribute-saved-activations`
+/// each tensor parallel rank keeps its piece of x.
+template <class Block>
+autograd::Var recomputed(autograd::Context& context, const config::RecomputeConfig& config,
+                         const ops::TensorParallel& shared, const Block& block,
+                         const autograd::Var& x) {
+  const bool spread = config.distribute_saved_activations && !shared.cuts_sequence();
+  return spread ? autograd::recompute(context, block, x, ops::KeepPiece{shared})
+                : autograd::recompute(context, block, x);
+}
 
 }  // namespace mpitron::nn

@@ -8,7 +8,8 @@ namespace mpitron::nn {
 
 using Kind = autograd::Initialization::Kind;
 
-GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_parallel()) {
+GatedDeltaNet::GatedDeltaNet(const Builder& builder, Index layer_number)
+    : shared_(builder.tensor_parallel()) {
   const config::DeltaNetConfig& net = builder.config().hybrid.delta_net;
   const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
   const Index heads = net.value_heads, h = builder.config().hidden_size, ranks = shared_.size();
@@ -41,6 +42,7 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder) : shared_(builder.tensor_pa
   const comm::GroupHandle& context = builder.groups().context;
   const Index sharing = context == nullptr ? 1 : context->size();
   core_.channels = {0, 2 * q + v};
+  core_.number = layer_number;
   core_.gate = {2 * q + v, 2 * q + 2 * v};
   core_.steps = {core_.gate.end, core_.gate.end + 2 * own};
   core_.exchange = {context,

@@ -12,7 +12,8 @@ namespace mpitron::nn {
 /// over a tensor parallel group, and between the projections over a context parallel one.
 class GatedDeltaNet final : public Mixer {
  public:
-  explicit GatedDeltaNet(const Builder& builder);
+  /// `layer_number` is global and starts at 1.
+  GatedDeltaNet(const Builder& builder, Index layer_number);
 
   BranchOutput forward(autograd::Context& context, const autograd::Recomputable& x,
                        const LayerInputs& inputs) const override;

@@ -8,7 +8,8 @@ namespace mpitron::nn {
 
 using Kind = autograd::Initialization::Kind;
 
-MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel()) {
+MambaMixer::MambaMixer(const Builder& builder, Index layer_number)
+    : shared_(builder.tensor_parallel()) {
   const config::ModelConfig& config = builder.config();
   const config::MambaConfig& mamba = config.hybrid.mamba;
   const Index d = mamba.width(), both = mamba.groups * mamba.state_dim, h = config.hidden_size;
@@ -41,6 +42,7 @@ MambaMixer::MambaMixer(const Builder& builder) : shared_(builder.tensor_parallel
   const Index width = d / ranks, own = both / ranks, heads = mamba.heads / ranks;
   const comm::GroupHandle& context = builder.groups().context;
   const Index sharing = context == nullptr ? 1 : context->size();
+  core_.number = layer_number;
   core_.gate = {0, width};
   core_.channels = {width, 2 * width + 2 * own};
   core_.steps = {core_.channels.end, core_.channels.end + heads};

@@ -15,7 +15,8 @@ inline constexpr Index kMambaConvWidth = 4;
 /// them over a context parallel one.
 class MambaMixer final : public Mixer {
  public:
-  explicit MambaMixer(const Builder& builder);
+  /// `layer_number` is global and starts at 1.
+  MambaMixer(const Builder& builder, Index layer_number);
 
   BranchOutput forward(autograd::Context& context, const autograd::Recomputable& x,
                        const LayerInputs& inputs) const override;

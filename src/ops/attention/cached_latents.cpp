@@ -1,5 +1,3 @@
-#include "ops/attention/cached_latents.h"
-
 #include "kernels/attention/rotary.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"

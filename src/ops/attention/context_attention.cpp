@@ -1,7 +1,5 @@
 #include "ops/attention/context_attention.h"
 
-#include "ops/attention/gathered_attention.h"
-#include "ops/attention/ring_attention.h"
 #include "ops/parallel/sequence_exchange.h"
 #include "utils/error.h"
 

@@ -1,7 +1,6 @@
-#include "ops/attention/gathered_attention.h"
-
 #include "autograd/gradient.h"
 #include "ops/attention/attention_block.h"
+#include "ops/attention/context_attention.h"
 #include "ops/parallel/sequence_exchange.h"
 
 namespace mpitron::ops {

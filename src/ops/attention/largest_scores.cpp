@@ -4,7 +4,7 @@
 
 #include "kernels/attention/attention_largest.h"
 #include "kernels/elementwise/elementwise.h"
-#include "ops/attention/gathered_attention.h"
+#include "ops/attention/context_attention.h"
 
 namespace mpitron::ops {
 

@@ -1,7 +1,7 @@
 #include "ops/attention/qk_norm.h"
 
 #include "kernels/elementwise/elementwise.h"
-#include "ops/elementwise/norm_kernels.h"
+#include "ops/elementwise/norm.h"
 
 namespace mpitron::ops {
 namespace {

@@ -1,9 +1,8 @@
-#include "ops/attention/ring_attention.h"
-
 #include "autograd/gradient.h"
 #include "kernels/attention/attention_merge.h"
 #include "kernels/elementwise/elementwise.h"
 #include "ops/attention/attention_block.h"
+#include "ops/attention/context_attention.h"
 #include "ops/elementwise/cast.h"
 #include "ops/parallel/ring_exchange.h"
 

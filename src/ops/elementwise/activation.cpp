@@ -1,6 +1,6 @@
 #include "ops/elementwise/activation.h"
 
-#include "ops/elementwise/bias.h"
+#include "ops/elementwise/bias_dropout_add.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {

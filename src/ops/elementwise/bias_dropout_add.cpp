@@ -1,7 +1,7 @@
 #include "ops/elementwise/bias_dropout_add.h"
 
 #include "kernels/elementwise/elementwise.h"
-#include "ops/elementwise/bias.h"
+#include "kernels/linear/matmul.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {
@@ -85,6 +85,23 @@ Var bias_dropout_add(Context& context, const Var& x, Parameter* bias, const Var&
                    BiasDropoutAddBackward{x.slot, residual.slot, bias, mask, x.value.dtype()});
   }
   return result;
+}
+
+device::ConstTensorView value_of(const autograd::Parameter* bias) {
+  return bias != nullptr ? device::ConstTensorView(bias->value) : device::ConstTensorView{};
+}
+
+void accumulate_bias(autograd::Context& context, autograd::Parameter* bias,
+                     const tensor::Tensor& dy) {
+  if (bias == nullptr) {
+    return;
+  }
+  const tensor::Tensor rows = fold_rows(dy);
+  autograd::accumulate_parameter(
+      context, *bias, [&](const device::TensorView& sink, bool accumulate) {
+        context.launch_with_workspace(
+            kernels::BiasGradient{.dy = rows.view(), .db = sink, .accumulate = accumulate});
+      });
 }
 
 }  // namespace mpitron::ops

@@ -1,5 +1,6 @@
 #pragma once
 #include "autograd/context.h"
+#include "autograd/gradient.h"
 #include "autograd/parameter.h"
 #include "kernels/elementwise/dropout.h"
 #include "ops/parallel/tensor_parallel.h"
@@ -25,5 +26,14 @@ kernels::DropoutMask local_mask(const kernels::DropoutMask& mask, const TensorPa
 /// Numerical contract: kernels/elementwise/dropout.h.
 Var bias_dropout_add(Context& context, const Var& x, Parameter* bias, const Var& residual,
                      const kernels::DropoutMask& mask);
+
+/// The bias as an argument of a kernel, which takes an absent one.
+device::ConstTensorView value_of(const autograd::Parameter* bias);
+
+/// Adds the sum of dy[..., n] over its rows to the bias's gradient; nothing without a bias.
+///
+/// Numerical contract: sums in fp32 over fixed blocks of rows (matmul.h, BiasGradient).
+void accumulate_bias(autograd::Context& context, autograd::Parameter* bias,
+                     const tensor::Tensor& dy);
 
 }  // namespace mpitron::ops

@@ -1,6 +1,5 @@
 #include "ops/elementwise/norm.h"
 
-#include "ops/elementwise/norm_kernels.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {

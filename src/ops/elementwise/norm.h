@@ -1,5 +1,6 @@
 #pragma once
 #include "autograd/context.h"
+#include "autograd/gradient.h"
 #include "autograd/parameter.h"
 
 namespace mpitron::ops {
@@ -7,6 +8,8 @@ namespace mpitron::ops {
 using autograd::Context;
 using autograd::Parameter;
 using autograd::Var;
+using device::ConstTensorView;
+using device::TensorView;
 
 /// What a norm is made of: LayerNorm has gamma and beta, RMSNorm gamma only, the plain L2 norm of
 /// queries and keys neither.
@@ -23,5 +26,27 @@ struct NormParameters {
 /// Numerical contract: statistics in fp32; backward adds to what x's gradient holds already in one
 /// pass.
 Var norm(Context& context, const Var& x, const NormParameters& parameters, DType output_dtype);
+
+// What the norm ops share: one launch for either kind of norm. Contract: norm.h.
+
+/// Statistics of the rows, kept for backward; the mean only with LayerNorm.
+struct NormStatistics {
+  tensor::Tensor mean, rstd;  // [t], fp32
+};
+
+struct NormForwardViews {
+  ConstTensorView x;
+  TensorView y;
+};
+NormStatistics norm_forward(Context& context, const NormParameters& parameters,
+                            const NormForwardViews& views);
+
+struct NormBackwardViews {
+  ConstTensorView x, dy, dx_add;
+  TensorView dx;
+};
+/// Writes dx and adds the parameters' gradients to their sinks.
+void norm_backward(Context& context, const NormParameters& parameters,
+                   const NormStatistics& statistics, const NormBackwardViews& views);
 
 }  // namespace mpitron::ops

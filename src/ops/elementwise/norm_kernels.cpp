@@ -1,6 +1,5 @@
-#include "ops/elementwise/norm_kernels.h"
-
 #include "kernels/elementwise/norm.h"
+#include "ops/elementwise/norm.h"
 
 namespace mpitron::ops {
 namespace {

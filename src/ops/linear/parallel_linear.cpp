@@ -1,8 +1,7 @@
 #include "ops/linear/parallel_linear.h"
 
-#include "ops/elementwise/bias.h"
+#include "ops/elementwise/bias_dropout_add.h"
 #include "ops/linear/linear_products.h"
-#include "ops/linear/overlapped_products.h"
 #include "ops/parallel/collectives.h"
 #include "ops/parallel/rows.h"
 #include "ops/parallel/tensor_parallel_regions.h"

@@ -1,26 +1,32 @@
 #include "ops/loss/cross_entropy.h"
 
+#include "ops/loss/row_softmax.h"
+
 namespace mpitron::ops {
 
 using tensor::Tensor;
 
-Var cross_entropy(Context& context, const Var& logits, const Tensor& labels,
-                  float label_smoothing) {
-  const Index t = labels.numel(), v = logits.shape()[-1];
-  const DType dtype = logits.value.dtype() == DType::f64 ? DType::f64 : DType::f32;
-  const Tensor loss = context.empty(labels.shape(), dtype), lse = context.empty({t}, dtype);
-  const Tensor rows = logits.value.reshape({t, v}), flat_labels = labels.reshape({t});
-  context.launch(kernels::CrossEntropyForward{.logits = rows.view(),
-                                              .labels = flat_labels.view(),
-                                              .loss = loss.reshape({t}).view(),
-                                              .lse = lse.view(),
-                                              .label_smoothing = label_smoothing});
-  Var result = autograd::variable(loss);
+Var vocab_parallel_cross_entropy(Context& context, const Var& logits, const Tensor& labels,
+                                 const TensorParallel& shared, float label_smoothing) {
+  const Index t = labels.numel(), v_local = logits.shape()[-1];
+  const Tensor rows = logits.value.reshape({t, v_local}), flat_labels = labels.reshape({t});
+  const RowSoftmax softmax = row_softmax(context, rows, flat_labels, shared, label_smoothing);
+  Var result = autograd::variable(softmax.loss.reshape(labels.shape()));
   if (context.recording()) {
-    context.record(result.slot, CrossEntropyBackward{rows, flat_labels, lse, logits.slot,
-                                                     logits.shape(), label_smoothing});
+    CrossEntropyBackward backward{rows,        flat_labels,    softmax.lse,
+                                  logits.slot, logits.shape(), label_smoothing};
+    if (shared.shared()) {
+      backward.first_column = shared.rank() * v_local;
+      backward.vocabulary = shared.size() * v_local;
+    }
+    context.record(result.slot, std::move(backward));
   }
   return result;
+}
+
+Var cross_entropy(Context& context, const Var& logits, const Tensor& labels,
+                  float label_smoothing) {
+  return vocab_parallel_cross_entropy(context, logits, labels, {}, label_smoothing);
 }
 
 }  // namespace mpitron::ops

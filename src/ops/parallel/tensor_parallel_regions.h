@@ -20,18 +20,20 @@ Var copy_to_tp(Context& context, Var x, comm::Group& group);
 /// The sum of all ranks' x.
 Var reduce_from_tp(Context& context, Var x, comm::Group& group);
 
-/// The ranks' pieces of the last dimension joined; every rank then computes the same: backward each
-/// takes its piece.
+/// The ranks' pieces of the last dimension joined, [.., h / ranks] -> [.., h]; every rank then
+/// computes the same: backward each takes its piece.
 Var gather_from_tp(Context& context, Var x, comm::Group& group);
 
-/// The pieces of s joined, for a region where each rank computes a part: backward sums and cuts.
+/// The pieces of s joined, [s / ranks, ..] -> [s, ..], for a region where each rank computes a
+/// part: backward sums and cuts.
 Var gather_from_sp(Context& context, Var x, comm::Group& group);
-/// This rank's piece of s of the sum of all ranks' x.
+/// This rank's piece of s of the sum of all ranks' x, [s, ..] -> [s / ranks, ..]: backward joins.
 Var reduce_scatter_to_sp(Context& context, Var x, comm::Group& group);
 
-/// The pieces of s joined; every rank then computes the same.
+/// The pieces of s joined; every rank then computes the same: backward each takes its piece, and
+/// nothing is summed.
 Var replicate_from_sp(Context& context, Var x, comm::Group& group);
-/// This rank's piece of s of x, which all ranks have.
+/// This rank's piece of s of x, which all ranks have: backward joins.
 Var scatter_to_sp(Context& context, Var x, comm::Group& group);
 
 }  // namespace mpitron::ops

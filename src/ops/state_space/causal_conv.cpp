@@ -1,5 +1,7 @@
 #include "ops/state_space/causal_conv.h"
 
+#include "autograd/cached_pass.h"
+#include "kernels/state_space/cached_recurrence.h"
 #include "kernels/state_space/causal_conv.h"
 
 namespace mpitron::ops {
@@ -38,6 +40,21 @@ Tensor convolved(Context& context, const CausalConv& conv, const Tensor& x, cons
                                               .starts = optional_view(starts),
                                               .y = y.slice(2, begin, end).view()});
   });
+  return y;
+}
+
+Tensor convolved_cached(Context& context, const CausalConv& conv, const Tensor& x, Index number) {
+  const autograd::CachedPass& pass = *context.cached;
+  const Index before = conv.weight->value.shape()[2] - 1;
+  const Tensor& states = pass.states.of(number, 0, {before, x.shape()[2]}, x.dtype());
+  const Tensor y = context.empty(x.shape(), x.dtype());
+  context.launch(kernels::CachedConv{
+      .x = x.view(),
+      .weight = conv.weight->value.view(),
+      .bias = conv.bias == nullptr ? device::ConstTensorView{} : conv.bias->value.view(),
+      .states = states.view(),
+      .y = y.view(),
+      .pieces = pass.pieces});
   return y;
 }
 

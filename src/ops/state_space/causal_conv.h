@@ -20,6 +20,11 @@ struct CausalConv {
 
 tensor::Tensor convolved(Context& context, const CausalConv& conv, const tensor::Tensor& x,
                          const tensor::Tensor& starts);
+/// The same of the rows [t, 1, c] of the context's cached pass, all channels, each piece behind
+/// what layer `number` (from 1) keeps of the inputs before it
+/// (kernels/state_space/cached_recurrence.h).
+tensor::Tensor convolved_cached(Context& context, const CausalConv& conv, const tensor::Tensor& x,
+                                Index number);
 /// dx `=`; adds to the parameters' gradients.
 void convolve_backward(Context& context, const CausalConv& conv, const RecurrenceInputs& inputs,
                        const tensor::Tensor& dy, const tensor::Tensor& dx);

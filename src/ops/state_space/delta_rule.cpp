@@ -1,6 +1,7 @@
 #include "ops/state_space/delta_rule.h"
 
-#include "kernels/state_space/delta_rule.h"
+#include "autograd/cached_pass.h"
+#include "kernels/state_space/cached_recurrence.h"
 
 namespace mpitron::ops {
 namespace {
@@ -53,6 +54,16 @@ Recurred recur(Context& context, const DeltaRuleSettings& settings,
   context.launch(kernels::DeltaRuleForward{
       .in = in, .o = result.y.view(), .states = result.states.view(), .chunk = settings.chunk});
   return result;
+}
+
+void recur_cached(Context& context, const DeltaRuleSettings& settings,
+                  const RecurrenceInputs& inputs, Index number, const Tensor& y) {
+  const auto in = delta_inputs(settings, inputs);
+  const autograd::CachedPass& pass = *context.cached;
+  const Tensor& states =
+      pass.states.of(number, 1, {in.value_heads(), in.key_dim(), in.value_dim()}, DType::f32);
+  context.launch(kernels::CachedDeltaRule{
+      .in = in, .states = states.view(), .o = y.view(), .pieces = pass.pieces});
 }
 
 void recur_backward(Context& context, const DeltaRuleSettings& settings,

@@ -19,6 +19,10 @@ struct DeltaRuleSettings {
 // Numerical contract: kernels/state_space/delta_rule.h.
 
 Recurred recur(Context& context, const DeltaRuleSettings& settings, const RecurrenceInputs& inputs);
+/// y of the rows [t, 1, ...] of the context's cached pass, each piece going on from what layer
+/// `number` (from 1) keeps of it (kernels/state_space/cached_recurrence.h).
+void recur_cached(Context& context, const DeltaRuleSettings& settings,
+                  const RecurrenceInputs& inputs, Index number, const tensor::Tensor& y);
 void recur_backward(Context& context, const DeltaRuleSettings& settings,
                     const RecurrenceInputs& inputs, const RecurrenceGradients& gradients);
 

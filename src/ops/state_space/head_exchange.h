@@ -25,6 +25,8 @@ class HeadExchange {
       : group_(std::move(group)), parts_(std::move(parts)) {}
 
   HeadShare share() const;
+  /// Null where nobody shares.
+  comm::Group* group() const { return group_.get(); }
   bool shared() const { return share().size > 1; }
   /// x [s_local, b, w] -> [s, b, own columns of the parts, one behind the other].
   tensor::Tensor to_heads(Context& context, const tensor::Tensor& x) const;

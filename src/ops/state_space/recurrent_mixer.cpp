@@ -1,5 +1,8 @@
 #include "ops/state_space/recurrent_mixer.h"
 
+#include "autograd/cached_pass.h"
+#include "kernels/elementwise/elementwise.h"
+#include "ops/parallel/collectives.h"
 #include "ops/state_space/causal_conv.h"
 
 namespace mpitron::ops {
@@ -101,11 +104,37 @@ struct RecurrentMixerBackward {
   }
 };
 
+/// What the recurrence makes of this rank's piece of the rows of a cached pass.
+Tensor recur_cached(Context& context, const RecurrentMixer& mixer, const Tensor& projected) {
+  comm::Group* const ranks = mixer.exchange.group();
+  const bool shared = mixer.exchange.shared();
+  const Tensor all = shared ? join_first(context, projected, *ranks) : projected;
+  const CausalConv conv{mixer.conv_weight, mixer.conv_bias, {}};
+  const RecurrenceInputs inner{
+      convolved_cached(context, conv, columns_of(all, mixer.channels), mixer.number),
+      columns_of(all, mixer.steps),
+      {},
+      {}};
+  const Tensor y = context.empty({all.shape()[0], 1, mixer.gate.size()}, all.dtype());
+  if (shared) {  // rows that only fill up the pieces
+    context.launch(kernels::Fill{.x = y.view(), .value = 0});
+  }
+  std::visit([&](const auto& settings) { recur_cached(context, settings, inner, mixer.number, y); },
+             mixer.recurrence);
+  return shared ? piece_of_first(context, y, *ranks) : y;
+}
+
 }  // namespace
 
 Var recurrent_mixer(Context& context, const Var& projected, const RecurrentMixer& mixer,
                     const Tensor& starts) {
   use_parameters(context, mixer);
+  if (context.cached != nullptr) {
+    MPITRON_CHECK(!context.recording() && !starts, mixer.number);
+    const Tensor y = recur_cached(context, mixer, projected.value);
+    return autograd::variable(
+        gated_norm(context, mixer.norm, y, columns_of(projected.value, mixer.gate)).y);
+  }
   const RecurrenceInputs inner = inner_inputs(context, mixer, projected.value, starts);
   RecurrenceInputs behind_conv = inner;
   behind_conv.channels = convolved(context, conv_of(mixer), inner.channels, starts);

@@ -18,6 +18,7 @@ struct RecurrentMixer {
   std::variant<ScanSettings, DeltaRuleSettings> recurrence = {};
   GatedNormSettings norm = {};
   HeadExchange exchange = {};  // with the ranks that share the sequence
+  Index number = 0;            // of the layer, from 1, for what a cached pass keeps
 };
 
 /// [s, b, heads v]. The recurrence and the convolution begin anew where documents do: starts [s, b]
@@ -25,6 +26,10 @@ struct RecurrentMixer {
 ///
 /// Numerical contract: those of the four parts; the norm is of all heads of a position, so it does
 /// not depend on how they are shared out. What is projected, convolved and normed is kept.
+///
+/// Of the rows of a cached pass, [t, 1, w], each piece goes on from the state that the layer keeps
+/// of it: nothing is recorded. Ranks that share sequences have even pieces of the rows, and all of
+/// them carry the states of all heads.
 Var recurrent_mixer(Context& context, const Var& projected, const RecurrentMixer& mixer,
                     const tensor::Tensor& starts);
 

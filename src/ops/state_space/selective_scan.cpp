@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/state_space/selective_scan.h"
+#include "autograd/cached_pass.h"
+#include "kernels/state_space/cached_recurrence.h"
 
 namespace mpitron::ops {
 namespace {
@@ -56,6 +57,16 @@ Recurred recur(Context& context, const ScanSettings& settings, const RecurrenceI
   context.launch(kernels::SelectiveScanForward{
       .in = in, .y = result.y.view(), .states = result.states.view(), .chunk = settings.chunk});
   return result;
+}
+
+void recur_cached(Context& context, const ScanSettings& settings, const RecurrenceInputs& inputs,
+                  Index number, const Tensor& y) {
+  const auto in = scan_inputs(settings, inputs);
+  const autograd::CachedPass& pass = *context.cached;
+  const Tensor& states =
+      pass.states.of(number, 1, {in.heads(), in.state_dim(), in.head_dim()}, DType::f32);
+  context.launch(
+      kernels::CachedScan{.in = in, .states = states.view(), .y = y.view(), .pieces = pass.pieces});
 }
 
 void recur_backward(Context& context, const ScanSettings& settings, const RecurrenceInputs& inputs,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -110,7 +111,11 @@ struct Progress {
 class Player {
  public:
   Player(const JobRecord& job, const PlayOptions& options)
-      : job_(job), options_(options), kinds_(job), progress_(kinds_.first_rank.size()) {
+      : job_(job),
+        options_(options),
+        kinds_(job),
+        progress_(kinds_.first_rank.size()),
+        views_(progress_.size()) {
     for (std::size_t kind = 0; kind < progress_.size(); ++kind) {
       const comm::RankRecord& record = record_of(kind);
       progress_[kind].started.resize(record.groups.size());
@@ -154,22 +159,33 @@ class Player {
     return static_cast<std::uint32_t>(std::ranges::find(own, group) - own.begin());
   }
 
-  /// Notes the members of a group: each once, and around the ring from this one on.
+  /// The members of a group: each kind once, and all in the order of the group.
+  struct Members {
+    std::vector<Side> distinct, ring;
+  };
+
+  /// Notes the members of one of a kind's groups, and where in it the kind's first rank stands.
   void note_members(std::size_t kind, std::uint32_t own) {
     const Index first = kinds_.first_rank[kind];
     const std::size_t group = job_.group(first, own);
-    std::vector<Side> ring;
-    for (const Index rank : job_.groups[group].ranks) {
-      ring.push_back({kinds_.kind_of[static_cast<std::size_t>(rank)], own_number(rank, group)});
+    const std::vector<Index>& ranks = job_.groups[group].ranks;
+    auto& known = members_[group];
+    if (known == nullptr) {
+      known = std::make_unique<Members>();
+      for (const Index rank : ranks) {
+        known->ring.push_back(
+            {kinds_.kind_of[static_cast<std::size_t>(rank)], own_number(rank, group)});
+      }
+      known->distinct = known->ring;
+      std::ranges::sort(known->distinct);
+      const auto rest = std::ranges::unique(known->distinct);
+      known->distinct.erase(rest.begin(), rest.end());
     }
-    std::vector<Side> distinct = ring;
-    std::ranges::sort(distinct);
-    const auto rest = std::ranges::unique(distinct);
-    distinct.erase(rest.begin(), rest.end());
-    members_[{kind, own}] = std::move(distinct);
-    const auto& ranks = job_.groups[group].ranks;
-    std::ranges::rotate(ring, ring.begin() + (std::ranges::find(ranks, first) - ranks.begin()));
-    rings_[{kind, own}] = std::move(ring);
+    views_[kind].push_back({known.get(), std::ranges::find(ranks, first) - ranks.begin()});
+  }
+
+  const std::vector<Side>& members_of(std::size_t kind, std::uint32_t own) const {
+    return views_[kind][own].members->distinct;
   }
 
   /// Starts and waits until something is not there yet.
@@ -217,14 +233,16 @@ class Player {
 
   /// The other end of a message.
   const Side& other_end(std::size_t kind, const GroupEvent& event) const {
-    const std::vector<Side>& ring = rings_.at({kind, event.group});
-    return ring[static_cast<std::size_t>(event.peer)];
+    const View& view = views_[kind][event.group];
+    const std::vector<Side>& ring = view.members->ring;
+    const auto place = static_cast<std::size_t>(view.place + event.peer);
+    return ring[place % ring.size()];
   }
 
   /// Ends a message whose other end is there, too.
   void meet(std::size_t kind, const GroupEvent& event) {
     const Side& other = other_end(kind, event);
-    const auto members = static_cast<std::int32_t>(rings_.at({kind, event.group}).size());
+    const auto members = static_cast<std::int32_t>(views_[kind][event.group].members->ring.size());
     const bool sends = event.kind == CollectiveKind::send;
     const auto& mine =
         (sends ? progress_[kind].sent : progress_[kind].received)[{event.group, event.peer}];
@@ -262,7 +280,7 @@ class Player {
   /// Whether every member may run this collective now; then it has ended for all of them.
   bool all_are_at(std::size_t kind, const GroupEvent& event) {
     const std::size_t number = progress_[kind].number[event.call];
-    const std::vector<Side>& sides = members_.at({kind, event.group});
+    const std::vector<Side>& sides = members_of(kind, event.group);
     for (const Side& side : sides) {
       const Progress& other = progress_[side.kind];
       const auto& theirs = other.started[side.own];
@@ -329,7 +347,7 @@ class Player {
       return other_end(kind, event).kind;
     }
     const std::size_t number = progress_[kind].number[event.call];
-    for (const Side& side : members_.at({kind, event.group})) {
+    for (const Side& side : members_of(kind, event.group)) {
       const Progress& other = progress_[side.kind];
       const auto& theirs = other.started[side.own];
       if (theirs.size() <= number ||
@@ -344,8 +362,13 @@ class Player {
   const PlayOptions& options_;
   Kinds kinds_;
   std::vector<Progress> progress_;
-  // Of each kind's own groups.
-  std::map<std::pair<std::size_t, std::uint32_t>, std::vector<Side>> members_, rings_;
+  /// A group as a kind's first rank sees it.
+  struct View {
+    const Members* members;
+    std::ptrdiff_t place;  // of that rank
+  };
+  std::map<std::size_t, std::unique_ptr<Members>> members_;  // of each group
+  std::vector<std::vector<View>> views_;                     // of each kind's own groups
 };
 
 }  // namespace

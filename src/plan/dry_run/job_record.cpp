@@ -72,21 +72,7 @@ class Recorder {
         table_(job_.groups) {}
 
   JobRecord record() {
-    const comm::Grid& dense = grid_.dense();
-    const Index stages = dense.size(comm::Axis::pipeline);
-    std::vector<Index> last(static_cast<std::size_t>(stages));
-    job_.class_of.resize(static_cast<std::size_t>(grid_.world_size()));
-    std::vector<std::ptrdiff_t> first(last.size(), -1);
-    for (Index rank = 0; rank < grid_.world_size(); ++rank) {
-      const auto stage = static_cast<std::size_t>(dense.coordinate(rank, comm::Axis::pipeline));
-      first[stage] = first[stage] < 0 ? rank : first[stage];
-      last[stage] = rank;
-      job_.class_of[static_cast<std::size_t>(rank)] = stage;
-    }
-    for (std::size_t stage = 0; stage < last.size(); ++stage) {
-      job_.classes.push_back(replay_rank(run_, first[stage], options_));
-      check_equals(job_.classes.back(), last[stage]);
-    }
+    find_classes();
     for (const RankReplay& one : job_.classes) {
       axes_.push_back(axes_of(one));
       for (const comm::RankRecord::Member& member : one.record.groups) {
@@ -102,13 +88,65 @@ class Recorder {
   }
 
  private:
-  void check_equals(const RankReplay& first, Index last) const {
-    if (last == first.rank) {
+  /// Which part of the model and of its gradients a rank has.
+  struct Part {
+    Index stage, data, context;
+    auto operator<=>(const Part&) const = default;
+  };
+
+  Part part_of(Index rank) const {
+    const comm::Grid& dense = grid_.dense();
+    using enum comm::Axis;
+    return {dense.coordinate(rank, pipeline), dense.coordinate(rank, data),
+            dense.coordinate(rank, context)};
+  }
+
+  void find_classes() {
+    std::map<Part, std::size_t> of_part;
+    std::map<Index, Index> last;  // rank of each stage
+    for (Index rank = 0; rank < grid_.world_size(); ++rank) {
+      const Part part = part_of(rank);
+      const auto known = of_part.find(part);
+      const std::size_t own = known != of_part.end() ? known->second : class_of(rank, part.stage);
+      of_part[part] = own;
+      job_.class_of.push_back(own);
+      last[part.stage] = rank;
+    }
+    for (const auto& [stage, rank] : last) {
+      check_equals(job_.classes[job_.class_of[static_cast<std::size_t>(rank)]], rank);
+    }
+  }
+
+  /// Whether ranks of a stage may have unequal sums beside the replicas': of norms among tensor
+  /// ranks, of the tied table at the ends of the pipeline.
+  bool parts_differ(Index stage) const {
+    const config::ParallelConfig& p = run_.parallel;
+    const bool at_end = stage == 0 || stage == p.pipeline_model_parallel_size - 1;
+    return p.sharding_strategy != config::ShardingStrategy::no_shard &&
+           (p.tensor_model_parallel_size > 1 || (at_end && p.pipeline_model_parallel_size > 1));
+  }
+
+  /// The class of a rank with a part that no rank before it has; replayed where it is new.
+  std::size_t class_of(Index rank, Index stage) {
+    std::map<std::vector<Index>, std::size_t>& known = by_sums_[stage];
+    if (!known.empty() && !parts_differ(stage)) {
+      return known.begin()->second;
+    }
+    const std::vector<Index> sums = replay_rank(run_, rank, {.steps = 0}).completed;
+    const auto [place, is_new] = known.try_emplace(sums, job_.classes.size());
+    if (is_new) {
+      job_.classes.push_back(replay_rank(run_, rank, options_));
+    }
+    return place->second;
+  }
+
+  void check_equals(const RankReplay& first, Index other) const {
+    if (other == first.rank) {
       return;
     }
-    const RankReplay other = replay_rank(run_, last, options_);
-    MPITRON_CHECK(other.record.events == first.record.events, first.rank, last);
-    MPITRON_CHECK(other.record.groups.size() == first.record.groups.size(), first.rank, last);
+    const RankReplay again = replay_rank(run_, other, options_);
+    MPITRON_CHECK(again.record.events == first.record.events, first.rank, other);
+    MPITRON_CHECK(again.record.groups.size() == first.record.groups.size(), first.rank, other);
   }
 
   std::map<std::string, std::vector<Index>> made_by(Index rank) const {
@@ -153,8 +191,9 @@ class Recorder {
   comm::RankGrid grid_;
   JobRecord job_;
   GroupTable table_;
-  std::vector<std::vector<std::optional<std::string>>> axes_;  // of each class' groups
-  std::map<std::string, std::size_t> whole_;                   // groups of all ranks
+  std::map<Index, std::map<std::vector<Index>, std::size_t>> by_sums_;  // classes of each stage
+  std::vector<std::vector<std::optional<std::string>>> axes_;           // of each class' groups
+  std::map<std::string, std::size_t> whole_;                            // groups of all ranks
 };
 
 }  // namespace

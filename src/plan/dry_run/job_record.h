@@ -30,8 +30,9 @@ struct JobRecord {
   Index ranks() const { return static_cast<Index>(class_of.size()); }
 };
 
-/// Replays one rank of each pipeline stage, and takes the others of the stage for its equals once
-/// the stage's last rank has done the same. Throws Error(internal) where it has not.
+/// Replays one rank of each class: ranks of a pipeline stage whose parts of the gradients need
+/// equal sums beside the replicas'. A stage's last rank is replayed as well, as a proof that the
+/// classes are right: Error(internal) where it has not done what its class does.
 JobRecord record_job(const config::RunConfig& run, const ReplayOptions& options = {});
 
 }  // namespace mpitron::plan

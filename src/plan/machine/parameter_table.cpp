@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "config/values/finding.h"
 #include "plan/machine/exit_codes.h"
 
 namespace mpitron::plan {
@@ -105,9 +108,12 @@ T make(const std::string& name, const WrittenValues& values,
       throw Error(kBadParameterFile, fmt::format("{}: {} is missing", path, key.key));
     }
   }
+  std::vector<std::string_view> known;
+  std::ranges::transform(keys, std::back_inserter(known), &ParameterKey<T>::key);
   for (const auto& [key, written] : values) {
-    if (std::ranges::none_of(keys, [&](const auto& known) { return key == known.key; })) {
-      throw Error(kBadParameterFile, fmt::format("{}: no key {} is known", written.path, key));
+    if (std::ranges::find(known, key) == known.end()) {
+      throw Error(kBadParameterFile, fmt::format("{}: no key {} is known{}", written.path, key,
+                                                 config::did_you_mean(key, known)));
     }
   }
   return result;

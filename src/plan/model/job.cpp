@@ -24,18 +24,23 @@ Precision Job::precision() const {
   return run.model.fp8->recipe == config::Fp8Recipe::mxfp8 ? Precision::mxfp8 : Precision::fp8;
 }
 
-Job make_job(config::RunConfig run, Practice practice) {
-  const config::ModelFamily& family = run.model.family();
-  if (family.encoder_decoder || !family.has_words() || run.model.text_head) {
-    throw_usage(
-        "plan: models of encoder and decoder, of images, or with a head for a task are not "
-        "planned");
-  }
+config::RunConfig with_vocabulary(config::RunConfig run) {
   if (run.model.padded_vocab_size == 0 && run.data.vocab_size) {
     run.model.padded_vocab_size =
         config::pad_vocab_size(*run.data.vocab_size, run.model.make_vocab_size_divisible_by,
                                run.parallel.tensor_model_parallel_size);
   }
+  return run;
+}
+
+Job make_job(config::RunConfig run, Practice practice) {
+  const config::ModelFamily& family = run.model.family();
+  if (family.encoder_decoder || !family.has_words() || run.model.text_head) {
+    throw_usage(
+        "plan: the time of models of encoder and decoder, of images, or with a head for a task is "
+        "not predicted; --dry-run plays their program");
+  }
+  run = with_vocabulary(std::move(run));
   auto work = std::make_shared<const ModelWork>(run.model);
   return {.run = std::move(run), .practice = practice, .work = std::move(work)};
 }

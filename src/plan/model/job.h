@@ -74,7 +74,9 @@ struct Job {
 };
 
 /// `run` with the vocabulary that its options tell, where the tokenizer's rows are not known yet.
-/// Error(usage) for models that are no stacks of decoder or encoder layers.
+config::RunConfig with_vocabulary(config::RunConfig run);
+
+/// To predict `run`. Error(usage) for models that are no stacks of decoder or encoder layers.
 Job make_job(config::RunConfig run, Practice practice = {});
 
 /// Which layers live where, as training has it.

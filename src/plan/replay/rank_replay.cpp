@@ -51,6 +51,18 @@ void count_state(device::Device& device, train::TrainedModel& model, ReplayedMem
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
 }
 
+std::vector<Index> completed_elements(const train::TrainStep& step) {
+  std::vector<Index> elements;
+  for (const train::GradientCompletion& sum : step.completions()) {
+    Index count = 0;
+    for (const tensor::Tensor& gradient : sum.gradients) {
+      count += sum.group->size() > 1 ? gradient.numel() : 0;
+    }
+    elements.push_back(count);
+  }
+  return elements;
+}
+
 /// Samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a
 /// tensor group has them: in a world without peers nobody else tells it of their columns.
 class MadeUpBatches {
@@ -104,6 +116,7 @@ RankReplay replay_rank(const config::RunConfig& run, Index rank, const ReplayOpt
     train::Timers timers(0, config::TimingLogOption::max);
     train::TrainStep step(*device, model, run, timers);
     count_state(*device, model, replay.memory);
+    replay.completed = completed_elements(step);
     const LaunchCounter counter(*device, replay, options);
     const train::NextMicrobatch next = made_up_batches(run, model);
     const Index samples = run.training.global_batch_size;

@@ -32,6 +32,9 @@ struct ReplayedLaunch {
 struct RankReplay {
   Index rank = 0;
   ReplayedMemory memory;
+  /// Elements of each sum beside the replicas' (train::GradientCompletion): they depend on which
+  /// part of the gradients is this rank's.
+  std::vector<Index> completed = {};
   comm::RankRecord record;  // from the making of the model to the end of the last step
   std::size_t launches = 0;
   std::size_t peak_launch = 0;  // the launch in front of which the peak was reached

@@ -120,11 +120,12 @@ class SpaceWalk {
         continue;
       }
       layout_.micro_batch = size;
-      layout_.sharding = ShardingStrategy::optim;
-      found_.push_back(layout_);
-      if (space_.full_sharding && layout_.pipeline == 1 && data > 1) {
-        layout_.sharding = ShardingStrategy::optim_grads_params;
-        found_.push_back(layout_);
+      for (const Index full : choices("fsdp", {0, 1})) {
+        if (full == 0 || (layout_.pipeline == 1 && data > 1)) {
+          layout_.sharding =
+              full == 0 ? ShardingStrategy::optim : ShardingStrategy::optim_grads_params;
+          found_.push_back(layout_);
+        }
       }
     }
   }

@@ -19,11 +19,11 @@ struct Candidate {
   StepTime time;
 };
 
-/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `etp`, `mbs`.
+/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `etp`, `mbs`,
+/// and `fsdp`: 1 where parameters are fully sharded.
 struct SearchSpace {
   Job job;  // model, batch and GPUs
   std::map<std::string, Index> fixed;
-  bool full_sharding = true;  // fully sharded layouts too
 };
 
 struct SearchResult {

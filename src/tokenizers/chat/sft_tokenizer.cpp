@@ -1,6 +1,7 @@
 #include "tokenizers/chat/sft_tokenizer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "utils/error.h"
 #include "utils/text/hash.h"
@@ -11,7 +12,8 @@ SftTokenizer::SftTokenizer(const std::filesystem::path& path, const std::string&
     : path_(path),
       prompt_format_(prompt_format),
       text_(path),
-      format_(choose_format(text_, prompt_format)) {
+      format_(choose_format(text_, prompt_format)),
+      template_(prompt_format == "default" && !format_ ? ChatTemplate::of(text_) : std::nullopt) {
   if (format_ && !format_->pad_token().empty() && !text_.find(format_->pad_token())) {
     throw_data(
         "--tokenizer-model {}: has no token \"{}\", which --sft-tokenizer-prompt-format {} fills "
@@ -27,13 +29,15 @@ std::optional<ChatFormat> SftTokenizer::choose_format(const HuggingFaceTokenizer
   }
   std::string_view chosen = name;
   if (name == "default") {
+    if (text.chat_template().empty()) {
+      throw_data(
+          "--sft-tokenizer-prompt-format default: the chat template of {} is missing: name a "
+          "format, for example chatml",
+          text.identity().paths.front().value_or(""));
+    }
     const auto known = ChatFormat::recognise(text.chat_template());
     if (!known) {
-      throw_data(
-          "--sft-tokenizer-prompt-format default: the chat template of {} is {}: name a format, "
-          "for example chatml",
-          text.identity().paths.front().value_or(""),
-          text.chat_template().empty() ? "missing" : "none of the known formats");
+      return std::nullopt;
     }
     chosen = *known;
   }
@@ -64,10 +68,38 @@ std::vector<ChatTurn> SftTokenizer::render(std::span<const ChatMessage> messages
   if (format_) {
     return format_->render(messages);
   }
+  if (template_) {
+    return render_template(messages);
+  }
   std::vector<ChatTurn> turns;
   for (const ChatMessage& message : messages) {
     turns.push_back(message.role == "assistant" ? ChatTurn{"", message.content}
                                                 : ChatTurn{message.content, ""});
+  }
+  return turns;
+}
+
+std::vector<ChatTurn> SftTokenizer::render_template(std::span<const ChatMessage> messages) const {
+  std::vector<ChatTurn> turns;
+  std::string known;
+  const auto behind = [&](const std::string& text, std::size_t turn) {
+    if (!text.starts_with(known)) {
+      throw_data(
+          "the chat template of {} writes the conversation before turn {} ({}) in another way than "
+          "with it, so that nobody knows which words are the answer; name a format, for example "
+          "chatml",
+          path_.string(), turn + 1, messages[turn].role);
+    }
+    return text.substr(std::exchange(known, text).size());
+  };
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    if (messages[i].role == "assistant") {
+      std::string prompt = behind(template_->render(messages.first(i), true), i);
+      turns.push_back(
+          {std::move(prompt), behind(template_->render(messages.first(i + 1), false), i)});
+    } else if (i + 1 == messages.size()) {
+      turns.push_back({behind(template_->render(messages, false), i), ""});
+    }
   }
   return turns;
 }

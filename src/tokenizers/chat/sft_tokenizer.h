@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "tokenizers/chat/chat_format.h"
+#include "tokenizers/chat/chat_template.h"
 #include "tokenizers/hugging_face/huggingface_tokenizer.h"
 
 namespace mpitron::tokenizers {
@@ -18,8 +18,7 @@ class SftTokenizer : public Tokenizer {
   };
 
   /// `prompt_format`: a name of ChatFormat, `default` for the chat template that the tokenizer
-  /// brings along (Error(data) for one that is no known format), or `identity` for messages as they
-  /// are.
+  /// brings along (Error(data) where it has none), or `identity` for messages as they are.
   SftTokenizer(const std::filesystem::path& path, const std::string& prompt_format);
 
   std::string_view name() const override { return "SFTTokenizer"; }
@@ -48,11 +47,16 @@ class SftTokenizer : public Tokenizer {
   static std::optional<ChatFormat> choose_format(const HuggingFaceTokenizer& text,
                                                  const std::string& name);
   std::vector<ChatTurn> render(std::span<const ChatMessage> messages) const;
+  /// Turns by the template: an answer is what a rendering with it has more than the one up to it,
+  /// with generation prompt. Error(data) naming the turn where one is no beginning of the other.
+  std::vector<ChatTurn> render_template(std::span<const ChatMessage> messages) const;
 
   std::filesystem::path path_;
   std::string prompt_format_;
   HuggingFaceTokenizer text_;
-  std::optional<ChatFormat> format_;  // nothing: identity
+  // Nothing of both: identity.
+  std::optional<ChatFormat> format_;
+  std::optional<ChatTemplate> template_;  // one that is no known format
 };
 
 }  // namespace mpitron::tokenizers

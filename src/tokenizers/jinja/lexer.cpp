@@ -1,10 +1,9 @@
-#include "tokenizers/jinja/lexer.h"
-
 #include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
 
+#include "tokenizers/jinja/token_stream.h"
 #include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "tokenizers/jinja_values/filter_rows.h"
+#include "tokenizers/jinja_values/operators.h"
 #include "tokenizers/jinja_values/python_text.h"
 #include "tokenizers/text/unicode_text.h"
 

@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "tokenizers/jinja_values/run.h"
 
 namespace mpitron::tokenizers::jinja {
@@ -55,5 +57,15 @@ Test find_test(std::string_view name);
 
 /// Sets the functions that every template has: range, namespace, raise_exception, ...
 void define_functions(Run& run);
+
+/// A filter under its name in a template.
+struct FilterRow {
+  std::string_view name;
+  Filter filter;
+};
+
+/// Filters of texts and numbers, and of lists and dictionaries.
+std::span<const FilterRow> text_filters();
+std::span<const FilterRow> list_filters();
 
 }  // namespace mpitron::tokenizers::jinja

@@ -13,6 +13,7 @@ namespace mpitron::tokenizers {
 /// applies, spaces become U+2581. Source: sentencepiece's normalizer.cc.
 class SentencePieceNormalizer {
  public:
+  /// Copies what it needs of the model.
   explicit SentencePieceNormalizer(const SentencePieceModel& model);
 
   /// Writes into `out` (cleared first). Error(data) for invalid UTF-8.
@@ -26,6 +27,7 @@ class SentencePieceNormalizer {
     std::string_view text;
     std::size_t bytes;  // of the input
   };
+  /// What stands for the beginning of `rest`, which is the whole input from `offset`.
   Part next(std::string_view rest, std::size_t offset) const;
   std::string_view space() const { return options_.escape_whitespaces ? kMetaSpace : " "; }
 

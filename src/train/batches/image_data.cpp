@@ -1,5 +1,3 @@
-#include "train/batches/image_data.h"
-
 #include "data/images/image_dataset.h"
 #include "data/images/image_texts.h"
 #include "data/loading/image_loader.h"
@@ -7,6 +5,7 @@
 #include "models/llava/llava_batch.h"
 #include "models/vit/vit_batch.h"
 #include "train/batches/image_text_encoder.h"
+#include "train/batches/training_data.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

@@ -1,5 +1,3 @@
-#include "train/batches/labelled_data.h"
-
 #include <algorithm>
 #include <iterator>
 #include <span>
@@ -7,6 +5,7 @@
 #include "models/bert/bert_batch.h"
 #include "models/text_head/text_head_batch.h"
 #include "train/batches/text_encoder.h"
+#include "train/batches/training_data.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

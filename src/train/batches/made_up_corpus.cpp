@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "models/bert/bert_batch.h"
+#include "models/gpt/gpt_batch.h"
 #include "models/t5/t5_batch.h"
 #include "models/vit/vit_batch.h"
 #include "utils/error.h"
@@ -14,7 +15,9 @@ MadeUpCorpus::MadeUpCorpus(const config::ModelConfig& model)
       length_(model.seq_length),
       labels_length_(model.decoder_seq_length > 0 ? model.decoder_seq_length : model.seq_length),
       vocabulary_(model.padded_vocab_size),
-      vision_(model.vision) {
+      vision_(model.vision),
+      pairs_of_answers_(model.preference.has_value()),
+      teacher_(model.distillation.has_value()) {
   if (model.text_head) {
     throw_usage("--task: labelled texts are not made up; leave it out here");
   }
@@ -22,11 +25,12 @@ MadeUpCorpus::MadeUpCorpus(const config::ModelConfig& model)
 
 /// Columns that a model does not read do no harm.
 HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
-  for (auto* column :
-       {&tokens_, &labels_, &padding_, &types_, &order_, &decoder_, &decoder_padding_}) {
+  for (auto* column : {&tokens_, &labels_, &padding_, &types_, &order_, &decoder_,
+                       &decoder_padding_, &said_.words}) {
     column->clear();
   }
-  for (auto* column : {&mask_, &pixels_, &patch_mask_}) {
+  for (auto* column :
+       {&mask_, &pixels_, &patch_mask_, &said_.margins, &said_.pairs, &said_.log_probs}) {
     column->clear();
   }
   for (Index sample = first; sample < first + count; ++sample) {
@@ -44,7 +48,11 @@ HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
                       {models::kDecoderTokens, decoder_},
                       {models::kDecoderPaddingMask, decoder_padding_},
                       {models::kPixels, pixels_},
-                      {models::kPatchMask, patch_mask_}}};
+                      {models::kPatchMask, patch_mask_},
+                      {models::kReferenceMargins, said_.margins},
+                      {models::kPairs, said_.pairs},
+                      {models::kTeacherIds, said_.words},
+                      {models::kTeacherLogProbs, said_.log_probs}}};
 }
 
 /// A smooth function of sample and pixel; every third patch is masked.
@@ -77,6 +85,15 @@ void MadeUpCorpus::add(Index sample) {
     mask_.push_back(i < labels ? 1.f : 0.f);
     decoder_.push_back(word(sample, i + 3));
     decoder_padding_.push_back(i < labels ? 1 : 0);
+  }
+  for (Index i = 0; teacher_ && i < 2 * length_; ++i) {  // two words a token
+    said_.words.push_back(word(sample, i + 1));
+    said_.log_probs.push_back(i % 2 == 0 ? -0.4f : -1.5f);
+  }
+  if (pairs_of_answers_) {
+    std::fill(mask_.end() - labels_length_ / 2, mask_.end(), -1.f);
+    said_.margins.push_back(0.1f * static_cast<float>(sample % 5));
+    said_.pairs.push_back(1);
   }
 }
 

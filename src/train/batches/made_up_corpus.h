@@ -8,7 +8,8 @@ namespace mpitron::train {
 /// An endless corpus for runs that compare layouts: its samples follow from their numbers and have
 /// all columns that a model may read. Where they are padded, some are more than others. The parts
 /// are swapped in one of four: with one of two, the gradients of the two classes would be nothing
-/// but rounding. Images are smooth, with their own class and mask.
+/// but rounding. Of pairs of answers, each is one half. Images are smooth, with their own class and
+/// mask.
 class MadeUpCorpus {
  public:
   explicit MadeUpCorpus(const config::ModelConfig& model);
@@ -30,6 +31,12 @@ class MadeUpCorpus {
   std::vector<float> mask_;
   config::VisionConfig vision_;
   std::vector<float> pixels_, patch_mask_;
+  bool pairs_of_answers_, teacher_;
+  /// What other models say.
+  struct Said {
+    std::vector<float> margins, pairs, log_probs;
+    std::vector<std::int64_t> words;
+  } said_;
 };
 
 }  // namespace mpitron::train

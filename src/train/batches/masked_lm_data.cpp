@@ -1,7 +1,6 @@
-#include "train/batches/masked_lm_data.h"
-
 #include "models/bert/bert_batch.h"
 #include "models/t5/t5_batch.h"
+#include "train/batches/training_data.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

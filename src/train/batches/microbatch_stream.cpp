@@ -12,9 +12,8 @@ StreamShare share_of(const TrainedModel& model) {
 }
 
 MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
-                                   const config::RunConfig& config,
-                                   const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
-                                   const StreamShare& share)
+                                   const config::RunConfig& config, const TrainingData& data,
+                                   Index consumed_samples, const StreamShare& share)
     : share_(share),
       micro_batch_size_(config.training.micro_batch_size),
       sequence_length_(config.training.seq_length),
@@ -33,11 +32,10 @@ MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
       .drop_last = !whole,
       .data_sharding = config.data.data_sharding,
       .padded_samples = share.padded_samples};
-  source_ = row_of(config.model.samples())
-                .source({.dataset = std::move(dataset),
-                         .config = config,
-                         .tokenizer = tokenizer,
-                         .sampler = sampler});
+  source_ =
+      row_of(config.model.samples())
+          .source(
+              {.dataset = std::move(dataset), .config = config, .data = data, .sampler = sampler});
 }
 
 /// Every rank counts, whether it reads or not: the number of the first sample decides dropout

@@ -24,8 +24,7 @@ StreamShare share_of(const TrainedModel& model);
 class MicrobatchStream {
  public:
   MicrobatchStream(std::shared_ptr<const data::Dataset> dataset, const config::RunConfig& config,
-                   const tokenizers::Tokenizer& tokenizer, Index consumed_samples,
-                   const StreamShare& share = {});
+                   const TrainingData& data, Index consumed_samples, const StreamShare& share = {});
   /// Valid until the next call; Error(data) at the end of the data.
   HostMicrobatch next();
 

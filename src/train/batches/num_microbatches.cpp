@@ -1,8 +1,7 @@
-#include "train/batches/num_microbatches.h"
-
 #include <algorithm>
 
 #include "config/global_batch_size.h"
+#include "train/batches/sample_schedule.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

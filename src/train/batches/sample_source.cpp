@@ -4,9 +4,7 @@
 #include <array>
 
 #include "data/loading/batch_loader.h"
-#include "train/batches/image_data.h"
-#include "train/batches/labelled_data.h"
-#include "train/batches/masked_lm_data.h"
+#include "train/batches/extra_columns.h"
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 
@@ -40,7 +38,8 @@ data::GptData corpus_sets(const config::RunConfig& config, const tokenizers::Tok
 class TextSource final : public SampleSource {
  public:
   explicit TextSource(const SourceRequest& request)
-      : loader_(request.dataset, {.sample = sample_options(request.config, request.tokenizer),
+      : extra_(request.data),
+        loader_(request.dataset, {.sample = sample_options(request.config, *request.data.tokenizer),
                                   .sampler = request.sampler,
                                   .prefetch = request.config.data.num_workers}) {}
 
@@ -49,16 +48,19 @@ class TextSource final : public SampleSource {
     if (batch == nullptr) {
       return std::nullopt;
     }
-    return models::HostMicrobatch{.samples = batch->rows,
-                                  .sequence_length = batch->seq_length,
-                                  .columns = {{models::kTokens, batch->tokens},
-                                              {models::kLabels, batch->labels},
-                                              {models::kPositionIds, batch->position_ids},
-                                              {models::kLossMask, batch->loss_mask},
-                                              {models::kAttentionMask, batch->attention_mask}}};
+    models::HostMicrobatch microbatch{.samples = batch->rows,
+                                      .sequence_length = batch->seq_length,
+                                      .columns = {{models::kTokens, batch->tokens},
+                                                  {models::kLabels, batch->labels},
+                                                  {models::kPositionIds, batch->position_ids},
+                                                  {models::kLossMask, batch->loss_mask},
+                                                  {models::kAttentionMask, batch->attention_mask}}};
+    extra_.add(*batch, microbatch.columns);
+    return microbatch;
   }
 
  private:
+  ExtraColumns extra_;
   data::BatchLoader loader_;
 };
 

@@ -19,11 +19,13 @@ class SampleSource {
   virtual std::optional<models::HostMicrobatch> next() = 0;
 };
 
+struct TrainingData;
+
 /// What a source is made for.
 struct SourceRequest {
   std::shared_ptr<const data::Dataset> dataset;
   const config::RunConfig& config;
-  const tokenizers::Tokenizer& tokenizer;
+  const TrainingData& data;
   data::BatchSamplerRequest sampler;
 };
 

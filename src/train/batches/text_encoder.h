@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/gpt/conversation_file.h"
 #include "tokenizers/core/tokenizer.h"
 
 namespace mpitron::train {
@@ -15,7 +16,9 @@ class TokenizerCaches {
   using Handle = std::unique_ptr<tokenizers::Tokenizer::Cache>;
   explicit TokenizerCaches(const tokenizers::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
+  /// One that no call uses, or a new one.
   Handle take();
+  /// For a later call, which finds the words that this one has met.
   void give_back(Handle cache);
 
  private:
@@ -26,6 +29,12 @@ class TokenizerCaches {
 
 /// Ids of a part of a text. May be called from several threads.
 using EncodeText = std::function<std::vector<std::int64_t>(std::string_view)>;
+/// The tokenizer must outlive the result.
 EncodeText make_text_encoder(const tokenizers::Tokenizer& tokenizer);
+
+/// How the tokenizer of a run with `--sft`, an SftTokenizer (constraint E159), makes tokens of
+/// conversations, and which of them are learned. It must outlive the result.
+data::EncodeConversation make_conversation_encoder(
+    const tokenizers::Tokenizer& tokenizer, data::LearnedTurns turns = data::LearnedTurns::answers);
 
 }  // namespace mpitron::train

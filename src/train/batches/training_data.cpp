@@ -2,9 +2,8 @@
 
 #include "data/index/split.h"
 #include "tokenizers/make_tokenizer.h"
-#include "train/batches/conversation_encoder.h"
-#include "train/batches/masked_lm_data.h"
 #include "train/batches/sample_source.h"
+#include "train/batches/text_encoder.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -59,9 +58,18 @@ std::string name_of(config::TokenizerType type) {
 
 data::LearnedTurns learned_turns(const config::DataConfig& config) {
   using enum data::LearnedTurns;
-  return config.sft_train_on_prompt  ? everything
-         : config.sft_last_turn_only ? last_answer
-                                     : answers;
+  return config.sft_train_on_prompt                      ? everything
+         : config.sft_last_turn_only || config.sft_pairs ? last_answer
+                                                         : answers;
+}
+
+data::ConversationSamples conversation_samples(const config::RunConfig& config) {
+  using enum data::ConversationSamples;
+  const auto& dpo = config.model.preference;
+  return config.data.sft_packing         ? packed
+         : dpo && dpo->length_normalized ? pairs_by_length
+         : dpo                           ? pairs
+                                         : one;
 }
 
 }  // namespace
@@ -134,7 +142,7 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
   request.masked_lm = masked_lm_request(config, tokenizer);
   if (config.data.sft) {
     request.encode = make_conversation_encoder(tokenizer, learned_turns(config.data));
-    request.pack = config.data.sft_packing;
+    request.conversations = conversation_samples(config);
   }
   return request;
 }
@@ -142,6 +150,12 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
 TrainingData make_training_data(const config::RunConfig& config) {
   TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
   result.sets = row_of(config.model.samples()).sets(config, *result.tokenizer);
+  if (config.model.preference) {
+    result.reference = std::make_shared<RowValues>();
+  }
+  if (const auto& file = config.data.distillation.file) {
+    result.teacher = std::make_shared<const TeacherFile>(*file, config.training.seq_length);
+  }
   if (config.data.text_task) {
     result.task_files = task_files(config, *result.tokenizer);
   }

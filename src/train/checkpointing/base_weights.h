@@ -1,4 +1,6 @@
 #pragma once
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "config/checkpoint_config.h"
@@ -27,5 +29,25 @@ config::LoraConfig adapter_config(const std::string& folder);
 /// Starts the updates with those of --load-adapter, a folder of PEFT. All ranks call it.
 /// Error(data) where modules or shapes are not those of this model: all are listed.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& folder);
+
+/// Weights in another program's files, which a run begins with in place of a checkpoint.
+struct ForeignWeights {
+  std::string path;
+  Index vocabulary_rows = 0;  // of the embedding
+  std::function<bool(const std::string& parameter)> has;
+  /// Calls use(whole tensor) with memory of the host, of any type and at any address.
+  std::function<void(const std::string& parameter,
+                     const std::function<void(device::ConstTensorView)>& use)>
+      read;
+  std::function<std::string()> fingerprint;  // of all tensors
+};
+
+/// Fills this rank's parameters but those of low-rank updates; those of a head of texts that the
+/// files lack stay as they are. Error(data) lists tensors that are missing or of another shape.
+void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWeights& weights);
+
+/// This rank's part of a stored tensor becomes the parameter's value, in its type.
+void take_values(device::Device& device, const device::ConstTensorView& stored,
+                 autograd::Parameter& parameter);
 
 }  // namespace mpitron::train

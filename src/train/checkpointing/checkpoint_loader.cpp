@@ -7,8 +7,6 @@
 #include "config/sources/checkpoint_arguments.h"
 #include "tensor/host_copy.h"
 #include "train/checkpointing/load_differences.h"
-#include "train/checkpointing/position_tables.h"
-#include "train/checkpointing/tokenizer_files.h"
 #include "train/model/upcycling.h"
 #include "utils/error.h"
 #include "utils/log.h"

@@ -1,13 +1,18 @@
 #pragma once
+#include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "checkpoint/folders/folder.h"
+#include "checkpoint/read/checkpoint_reader.h"
 #include "checkpoint/write/local_checkpoints.h"
+#include "comm/groups/world.h"
 #include "config/checkpoint_config.h"
+#include "config/model_config.h"
 #include "train/checkpointing/checkpoint_source.h"
 #include "train/checkpointing/checkpoint_state.h"
 #include "train/run/run_identity.h"
-#include "train/run/run_position.h"
 #include "train/step/train_step.h"
 
 namespace mpitron::train {
@@ -49,5 +54,41 @@ class CheckpointLoader {
   checkpoint::LocalCheckpoints* local_;
   bool touched_state_ = false;
 };
+
+/// Learned positions of a checkpoint whose images had another size: the tables are read as they
+/// are, and resized to the run's.
+class PositionTables {
+ public:
+  /// Puts tables of the checkpoint's size in the place of those targets, in the host's memory, that
+  /// are pieces of tables of another size.
+  PositionTables(const checkpoint::File& file, const config::ModelConfig& model,
+                 std::vector<checkpoint::LoadTarget>& targets);
+
+  /// After they have been read: fills the pieces that stood there before. Error(data) where a table
+  /// is of no grid.
+  void resize() const;
+
+ private:
+  struct Table {
+    config::VisionConfig vision;  // of the run's images
+    Index rows = 0;               // of the checkpoint
+    std::vector<float> values;
+    tensor::ShardedTensor piece;
+  };
+
+  std::deque<Table> tables_;  // whose values targets refer to
+};
+
+/// A checkpoint that was just written.
+struct SavedRun {
+  checkpoint::Folder folder;
+  Index iteration = 0;
+  bool with_optimizer = true;
+  std::string build;  // of the program
+};
+
+/// Reads the checkpoint into memory of its own, compares it bit for bit with the run's state, and
+/// records the result in it. All ranks; Error(data) names the tensors that differ.
+void verify_resume(comm::World& world, TrainStep& step, const SavedRun& saved);
 
 }  // namespace mpitron::train

@@ -13,7 +13,6 @@
 #include "train/checkpointing/checkpoint_loader.h"
 #include "train/checkpointing/checkpoint_state.h"
 #include "train/checkpointing/load_differences.h"
-#include "train/checkpointing/verify_resume.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

@@ -10,11 +10,10 @@
 #include "checkpoint/write/local_checkpoints.h"
 #include "config/run_config.h"
 #include "tensor/host_copy.h"
+#include "train/checkpointing/base_weights.h"
 #include "train/checkpointing/checkpoint_source.h"
-#include "train/checkpointing/foreign_weights.h"
 #include "train/run/exit_conditions.h"
 #include "train/run/run_identity.h"
-#include "train/run/run_position.h"
 #include "train/step/train_step.h"
 
 namespace mpitron::train {

@@ -1,9 +1,11 @@
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 
 #include "checkpoint/format/file.h"
 #include "checkpoint/read/checkpoint_reader.h"
+#include "tokenizers/core/tokenizer.h"
 #include "train/checkpointing/checkpoint_state.h"
 #include "train/run/run_identity.h"
 
@@ -31,5 +33,15 @@ void refuse_differences(checkpoint::CheckpointReader& reader,
 /// "num_attention_heads 12, here 24; 512 tokens, here 601 (vocab_size 511, here 600)"; empty where
 /// they agree or the checkpoint does not say.
 std::string model_differences(const checkpoint::Header& header, const RunIdentity& identity);
+
+/// The files that the tokenizer read, by their names without folders: a checkpoint keeps them.
+/// Error(data) where one cannot be read.
+std::map<std::string, std::string> tokenizer_files(const tokenizers::Tokenizer& tokenizer);
+
+/// Error(data) naming both where the checkpoint was trained with another tokenizer than the run's
+/// `files`; only a warning where just its weights are taken. A checkpoint without files says
+/// nothing.
+void refuse_other_tokenizer(const checkpoint::File& checkpoint,
+                            const std::map<std::string, std::string>& files, bool only_warn);
 
 }  // namespace mpitron::train

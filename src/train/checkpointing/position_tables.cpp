@@ -1,8 +1,7 @@
-#include "train/checkpointing/position_tables.h"
-
 #include <algorithm>
 
 #include "models/vit/position_table.h"
+#include "train/checkpointing/checkpoint_loader.h"
 #include "utils/log.h"
 
 namespace mpitron::train {

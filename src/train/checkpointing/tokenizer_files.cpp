@@ -1,11 +1,10 @@
-#include "train/checkpointing/tokenizer_files.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "train/checkpointing/load_differences.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/files.h"

@@ -1,11 +1,10 @@
-#include "train/checkpointing/verify_resume.h"
-
 #include <cstring>
 
 #include "checkpoint/folders/folder.h"
 #include "checkpoint/plan/agreement.h"
 #include "checkpoint/read/checkpoint_reader.h"
 #include "tensor/host_copy.h"
+#include "train/checkpointing/checkpoint_loader.h"
 #include "train/checkpointing/checkpoint_state.h"
 #include "utils/error.h"
 #include "utils/log.h"

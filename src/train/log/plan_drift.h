@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "train/timing/step_clock.h"
+#include "train/timing/timers.h"
 
 namespace mpitron::train {
 
@@ -20,12 +20,14 @@ PlannedStep read_planned_step(const std::filesystem::path& path);
 /// Holds a run against its plan (--plan-file).
 class PlanDrift {
  public:
+  /// The band is `plan.error` of `plan.seconds` to both sides.
   explicit PlanDrift(const PlannedStep& plan) : plan_(plan) {}
 
   /// What to say after this iteration: once, when `kSteps` steps in a row have left the band, with
   /// what has grown or shrunk most.
   std::optional<std::string> operator()(const StepTime& step);
 
+  /// One step inside of the band begins the count anew.
   static constexpr int kSteps = 100;
 
  private:

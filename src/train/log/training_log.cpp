@@ -292,9 +292,10 @@ void TrainingLog::validation(const ValidationReport& report, const Progress& pro
   std::vector<std::string> metric_names;  // TensorBoard has the reference's, one for both sets
   for (auto& [name, loss] : losses) {
     metric_names.push_back(name + ' ' + (report.test ? "test" : validation_name(report.set)));
+    const bool has_perplexity = is_loss(name);
     name += ' ' + validation_name(report.set);
     both(name, loss);
-    if (config_.logging.log_validation_ppl_to_tensorboard) {
+    if (has_perplexity && config_.logging.log_validation_ppl_to_tensorboard) {
       both(name + " ppl", std::exp(std::min(20.0, loss)));
     }
   }

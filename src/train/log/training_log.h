@@ -15,7 +15,6 @@
 #include "train/step/expert_balance.h"
 #include "train/step/iteration_report.h"
 #include "train/step/train_step.h"
-#include "train/timing/step_clock.h"
 #include "train/timing/timers.h"
 
 namespace mpitron::train {

@@ -1,10 +1,12 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "config/run_config.h"
 #include "data/gpt/dataset.h"
+#include "train/batches/microbatch.h"
 #include "train/batches/microbatch_stream.h"
 #include "train/batches/training_data.h"
 #include "train/step/train_step.h"
@@ -63,5 +65,22 @@ class Evaluator {
   const TrainingData& data_;
   const config::RunConfig& config_;
 };
+
+/// The loss of the best unigram model: the entropy of the labels' own frequencies, in nats. No
+/// unigram model can do better on these tokens, so a language model that learned anything ends far
+/// below.
+class UnigramLoss {
+ public:
+  /// Counts the labels that the loss mask keeps.
+  void add(const HostMicrobatch& microbatch);
+  double loss() const;
+
+ private:
+  std::unordered_map<std::int64_t, double> counts_;
+  double total_ = 0;
+};
+
+/// Of what evaluations of the first validation set read; nothing where they read nothing.
+std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config);
 
 }  // namespace mpitron::train

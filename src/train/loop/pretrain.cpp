@@ -4,8 +4,10 @@
 #include "device/allocator.h"
 #include "device/copy.h"
 #include "train/log/memory_report.h"
+#include "train/loop/reference_pass.h"
+#include "train/loop/teacher_pass.h"
 #include "train/model/flops.h"
-#include "train/run/run_description.h"
+#include "train/run/run_record.h"
 #include "utils/log.h"
 
 namespace mpitron::train {
@@ -116,6 +118,13 @@ RunOutcome Pretraining::run_to_end() {
       progress_log_.emplace(*config_.checkpoint.save, config_.parallel.world_size,
                             std::chrono::system_clock::now());
     });
+  }
+  if (config_.data.distillation.output) {
+    TeacherPass(step_, model_, data_, config_).run();
+    return outcome;
+  }
+  if (data_.reference) {
+    ReferencePass(step_, model_, data_, config_).run(outcome.iteration == 0);
   }
   log_.begin(outcome.iteration, arguments_);
   record_.begin(outcome.iteration, outcome.consumed_samples, checkpointing_.newest_iteration());
@@ -329,7 +338,7 @@ void Pretraining::note_progress(const Progress& progress) {
 
 /// A stream is a pure function of the consumed samples: a second one reads the same again.
 std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
-  return std::make_unique<MicrobatchStream>(data_.sets.train, config_, *data_.tokenizer, consumed,
+  return std::make_unique<MicrobatchStream>(data_.sets.train, config_, data_, consumed,
                                             share_of(model_));
 }
 

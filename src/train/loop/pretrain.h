@@ -2,7 +2,7 @@
 #include "config/run_config.h"
 #include "device/device.h"
 #include "train/batches/microbatch_stream.h"
-#include "train/batches/num_microbatches.h"
+#include "train/batches/sample_schedule.h"
 #include "train/batches/training_data.h"
 #include "train/checkpointing/checkpointing.h"
 #include "train/log/training_log.h"

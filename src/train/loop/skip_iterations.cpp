@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "checkpoint/plan/agreement.h"
-#include "train/reruns/rejected_results.h"
+#include "train/reruns/result_judge.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

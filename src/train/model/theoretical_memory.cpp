@@ -6,7 +6,7 @@
 
 #include "config/global_batch_size.h"
 #include "nn/layers/layer_rows.h"
-#include "train/model/fp8_weights.h"
+#include "train/model/fp8_state.h"
 
 namespace mpitron::train {
 namespace {

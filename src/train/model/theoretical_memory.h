@@ -50,7 +50,7 @@ double host_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout
                             const StateBytes& bytes);
 
 /// Bytes of the numbers of 8 bits that are kept beside the weights of the layers that multiply in 8
-/// bits (train/model/fp8_weights.h), as if the stages had equally many of these.
+/// bits (train/model/fp8_state.h), as if the stages had equally many of these.
 double fp8_weight_bytes(const config::ModelConfig& model, const MemoryLayout& layout);
 
 /// Bytes of activations on the first pipeline stage, for sequence parallelism with selective

@@ -1,7 +1,6 @@
 #include "train/model/trained_model.h"
 
 #include "models/make_model.h"
-#include "train/model/frozen_parameters.h"
 #include "train/model/rank_layout.h"
 #include "train/model/upcycling.h"
 
@@ -48,6 +47,20 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
     if (parameter.placement.shared_over_stages) {
       shared_embedding_ = &parameter;
     }
+  }
+}
+
+void freeze_parameters(const config::ModelConfig& config, autograd::ParameterList& parameters) {
+  for (autograd::Parameter& parameter : parameters) {
+    if (config.lora) {
+      parameter.role.frozen = !parameter.role.low_rank;
+      continue;
+    }
+    const bool table = parameter.name.starts_with("embedding.");
+    const bool asked = parameter.placement.unit == 0
+                           ? table && config.frozen.embeddings
+                           : config.frozen.has_layer(parameter.placement.unit);
+    parameter.role.frozen = parameter.role.frozen || asked;
   }
 }
 

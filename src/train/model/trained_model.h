@@ -1,4 +1,6 @@
 #pragma once
+#include "autograd/parameter_list.h"
+#include "config/model_config.h"
 #include "config/run_config.h"
 #include "models/base/model.h"
 #include "pipeline/stage_layout.h"
@@ -42,5 +44,9 @@ class TrainedModel {
   std::vector<std::unique_ptr<models::Model>> parts_;
   autograd::Parameter* shared_embedding_ = nullptr;
 };
+
+/// Marks what keeps its values: everything but factors of low-rank updates where the model has
+/// some, else the layers and tables of `config.frozen` beside what the model has marked.
+void freeze_parameters(const config::ModelConfig& config, autograd::ParameterList& parameters);
 
 }  // namespace mpitron::train

@@ -5,9 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tensor/host_copy.h"
-#include "train/parity/recorded_conversations.h"
-#include "train/parity/recorded_heads.h"
-#include "train/parity/recorded_texts.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -66,6 +64,9 @@ std::string other_name(std::string name) {
   return name;
 }
 
+/// Of an encoder's parameters in a model with a language model.
+constexpr std::string_view kEncoderPrefix = "vision_model.";
+
 /// As the model has it, where the two differ in how dimensions are split (class tokens, patches).
 Shape shape_of(const io::SafetensorsFile::Tensor& recorded, const Shape& wanted) {
   Shape shape;
@@ -108,7 +109,9 @@ void RecordedCase::read_configuration() {
       config.contains("flags") || !config.value("dims", json::object()).contains("img");
   if (!has_flags) {
     flags_ = vision_flags(path);
-    model_type_ = config["dims"].value("kind", "") == "llava" ? "vlm" : "vit";
+    const std::string kind = config["dims"].value("kind", "");
+    encoder_only_ = kind == "tower";
+    model_type_ = kind == "llava" || encoder_only_ ? "vlm" : "vit";
   } else {
     flags_ = member(config, "flags", path).get<std::vector<std::string>>();
   }
@@ -131,6 +134,9 @@ void RecordedCase::read_losses() {
 std::string RecordedCase::recorded_name(const std::string& parameter) const {
   if (!config::family_of(model_type_).has_words()) {
     return vision_name(parameter);
+  }
+  if (encoder_only_ && parameter.starts_with(kEncoderPrefix)) {
+    return parameter.substr(kEncoderPrefix.size());
   }
   return weights_.find(parameter) == nullptr ? other_name(parameter) : parameter;
 }
@@ -171,7 +177,8 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
       recorded = weights_.find(recorded_name(parameter.role.average_of->name));
     }
     if (recorded == nullptr) {
-      problems += "\n  missing: " + parameter.name;
+      const bool wanted = !encoder_only_ || parameter.name.starts_with(kEncoderPrefix);
+      problems += wanted ? "\n  missing: " + parameter.name : "";
       continue;
     }
     const Shape shape = shape_of(*recorded, parameter.shape);

@@ -8,7 +8,7 @@
 
 #include "config/run_config.h"
 #include "io/arrays/safetensors.h"
-#include "train/parity/recorded_vision.h"
+#include "train/parity/recorded_batches.h"
 
 namespace mpitron::train {
 
@@ -34,6 +34,8 @@ class RecordedCase {
   const std::filesystem::path& folder() const { return folder_; }
   /// gpt, bert, t5, mamba, vit or vlm.
   const std::string& model_type() const { return model_type_; }
+  /// Whether it is of an image encoder alone, which `flags` put into a vlm; nothing is trained.
+  bool encoder_only() const { return encoder_only_; }
   const std::vector<std::string>& flags() const { return flags_; }
   const std::vector<RecordedIteration>& iterations() const { return iterations_; }
   /// L2 norms of the parameters at the end, by name; empty where they were not recorded.
@@ -70,6 +72,7 @@ class RecordedCase {
   std::map<std::string, double> final_norms_;
   std::optional<std::array<Index, 2>> window_;
   bool qk_l2_norm_ = false;
+  bool encoder_only_ = false;
   io::SafetensorsFile weights_, logits_;
   config::ModelConfig model_;
   std::unique_ptr<RecordedBatches> batches_, unlearned_;  // once rows were asked for

@@ -1,8 +1,7 @@
-#include "train/parity/recorded_conversations.h"
-
 #include <numeric>
 
 #include "models/llava/llava_batch.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

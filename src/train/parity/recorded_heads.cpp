@@ -1,10 +1,9 @@
-#include "train/parity/recorded_heads.h"
-
 #include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "models/bert/bert_batch.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

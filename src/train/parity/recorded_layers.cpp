@@ -1,5 +1,3 @@
-#include "train/parity/recorded_layers.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -8,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tensor/host_copy.h"
+#include "train/parity/replay.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

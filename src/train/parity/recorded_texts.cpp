@@ -1,10 +1,9 @@
-#include "train/parity/recorded_texts.h"
-
 #include <algorithm>
 #include <iterator>
 
 #include "models/bert/bert_batch.h"
 #include "models/t5/t5_batch.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

@@ -1,11 +1,10 @@
-#include "train/parity/recorded_vision.h"
-
 #include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "models/vit/vit_batch.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -140,30 +139,44 @@ void add_conversation_flags(const json& dims, std::vector<std::string>& flags) {
   add_if(std::ranges::count(frozen, "vision_model") > 0, "--freeze-ViT");
 }
 
+/// The smallest one that an encoder without a language model fits; nothing is trained.
+void add_language_model(json& dims) {
+  const Index grid =
+      dims.value("img", Index{0}) / std::max<Index>(1, dims.value("patch", Index{1}));
+  dims["text"] = 2;
+  dims["maxlen"] = (grid * grid + 2 + 63) / 64 * 64;  // a multiple of all ranks
+  dims["vocab"] = 8;
+  dims["iters"] = 1;
+  dims["warmup"] = 0;
+}
+
 }  // namespace
 
 std::vector<std::string> vision_flags(const std::filesystem::path& config_path) {
   const json config = json::parse(read_file(config_path), nullptr, false);
-  const json dims = config.is_object() ? config.value("dims", json()) : json();
+  json dims = config.is_object() ? config.value("dims", json()) : json();
   if (!dims.is_object()) {
     throw_data("{}: neither 'flags' nor 'dims'", config_path.string());
   }
   std::vector<std::string> flags;
+  const std::string kind = dims.value("kind", "");
+  if (kind == "tower") {
+    add_language_model(dims);
+  }
   for (const auto& [size, option] : kSizes) {
     if (!dims.contains(size)) {
       throw_data("{}: 'dims' lacks '{}'", config_path.string(), size);
     }
     flags.insert(flags.end(), {option, word(dims[size])});
   }
-  const std::string kind = dims.value("kind", "");
-  if (kind == "llava") {
+  if (kind == "llava" || kind == "tower") {
     add_conversation_flags(dims, flags);
     return flags;
   }
   if (kind != "classify" && kind != "inpaint" && kind != "dino") {
     throw_data(
-        "{}: recorded runs of kind '{}' are not replayed; those of classify, inpaint, dino and "
-        "llava are",
+        "{}: recorded runs of kind '{}' are not replayed; those of classify, inpaint, dino, llava "
+        "and tower are",
         config_path.string(), kind);
   }
   flags.insert(flags.end(), {"--model", "vit", "--vision-pretraining-type", kind});

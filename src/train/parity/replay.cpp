@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "config/parse/parse.h"
 #include "tensor/host_copy.h"
-#include "train/batches/num_microbatches.h"
+#include "train/batches/sample_schedule.h"
 #include "train/batches/training_data.h"
-#include "train/parity/recorded_layers.h"
+#include "train/parity/recorded_encoder.h"
 #include "train/step/train_step.h"
-#include "train/tuning/kernel_choice.h"
+#include "train/tuning/kernel_tuning.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -204,7 +205,7 @@ bool ReplayResult::pass() const {
 }
 
 ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
-                    const std::vector<std::string>& extra_flags) {
+                    const std::vector<std::string>& extra_flags, std::size_t iterations) {
   const config::RunConfig config = configuration(recorded, extra_flags, world.size());
   const KernelChoice kernels(device, config.training, config.model.attention_backend);
   TrainedModel model(device, config, world);
@@ -214,6 +215,10 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   const Index replicas = model.groups().data->size();
 
   ReplayResult result{.name = recorded.name(), .tolerance = ReplayTolerance::of(config.model)};
+  if (recorded.encoder_only()) {
+    result.max_absolute_logits = compare_encoder(device, model, recorded.folder());
+    return result;
+  }
   Timers timers(0, config::TimingLogOption::max);
   TrainStep step(device, model, config, timers);
   const RecordedLogits first = recorded.first_logits();
@@ -224,7 +229,8 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   const NumMicrobatches num_microbatches(config.training, replicas);
   const RecordedLayers layers(recorded.folder(), config.model.num_layers);
   Index consumed = 0;
-  for (const RecordedIteration& expected : recorded.iterations()) {
+  const std::size_t count = std::min(iterations, recorded.iterations().size());
+  for (const RecordedIteration& expected : std::span(recorded.iterations()).first(count)) {
     const BatchSize batch = num_microbatches.at(consumed);
     Index row = consumed + model.groups().data->rank() * micro_batch;
     const auto next = [&] {
@@ -241,6 +247,10 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
     result.max_relative_grad_norm =
         std::max(result.max_relative_grad_norm, last.relative_grad_norm);
     result.max_relative_logit = std::max(result.max_relative_logit, last.relative_logit);
+  }
+  result.complete = count == recorded.iterations().size();
+  if (!result.complete) {
+    return result;
   }
   if (auto last = recorded.last_logits()) {
     result.max_last_logits = compare_last_logits(step, model, *last);

@@ -1,10 +1,15 @@
 #pragma once
+#include <cstdint>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "autograd/parameter_list.h"
 #include "comm/groups/world.h"
 #include "device/device.h"
 #include "train/parity/recorded_case.h"
+#include "train/step/tracked_losses.h"
 
 namespace mpitron::train {
 
@@ -41,13 +46,38 @@ struct ReplayResult {
   double max_relative_logit = 0;  // largest attention scores, where they are recorded
   double max_relative_norm = 0;   // of parameters at the end, likewise
   bool buffers_agree = true;      // biases of routers at the end
+  bool complete = true;           // to the recorded end, so that what was recorded there counts
   ReplayTolerance tolerance;
   bool pass() const;
 };
 
 /// Trains as the recorded run did, from its weights and batches, and compares. `extra_flags` are
-/// added behind the recorded ones (layout flags). All ranks call it and get the same result.
+/// added behind the recorded ones (layout flags). Stops after `iterations`, where there are more;
+/// what was recorded at the end is then not compared. All ranks call it and get the same result.
 ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
-                    const std::vector<std::string>& extra_flags);
+                    const std::vector<std::string>& extra_flags, std::size_t iterations = SIZE_MAX);
+
+/// What a recorded run of the reference tells of single layers: their own losses in each iteration
+/// (aux_losses.json; of the depths of multi-token prediction losses.json) and the buffers that it
+/// ended with (losses.json). Empty for dense models.
+class RecordedLayers {
+ public:
+  /// Reads the files in `folder`; Error(data) names what is wrong. `decoder_layers`: without the
+  /// depths of multi-token prediction, whose routers the reference notes under its first layer.
+  RecordedLayers(const std::filesystem::path& folder, Index decoder_layers);
+
+  /// Largest difference of the losses that an iteration (from 1) told from the recorded ones,
+  /// relative to those above 1; infinite where one is missing.
+  double difference(Index iteration, const LayerReport& layers) const;
+  /// Whether the buffers that lie here hold the recorded numbers, up to `tolerance` (absolute).
+  bool buffers_agree(device::Device& device, autograd::ParameterList& parameters,
+                     double tolerance) const;
+
+ private:
+  using Losses = std::map<std::string, std::vector<double>>;  // by layer
+  std::size_t decoder_layers_;
+  std::vector<Losses> losses_;  // of each iteration
+  std::map<std::string, std::vector<float>> buffers_;
+};
 
 }  // namespace mpitron::train

@@ -1,5 +1,3 @@
-#include "train/reruns/rejected_results.h"
-
 #include <charconv>
 #include <chrono>
 #include <fstream>
@@ -8,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "train/reruns/result_judge.h"
 #include "train/run/batch_job.h"
 #include "utils/error.h"
 #include "utils/system/machine.h"

@@ -4,7 +4,6 @@
 #include <cstdlib>
 
 #include "checkpoint/plan/agreement.h"
-#include "train/reruns/rejected_results.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 #include "utils/system/machine.h"

@@ -1,5 +1,6 @@
 #include "train/run/exit_conditions.h"
 
+#include <system_error>
 #include <utility>
 
 #include "train/run/exit_signals.h"
@@ -104,6 +105,27 @@ ExitCode exit_code(ExitReason reason, bool saved) {
     return ExitCode::success;
   }
   return saved ? ExitCode::interrupted : ExitCode::interrupted_unsaved;
+}
+
+TriggerFiles::TriggerFiles(std::optional<std::filesystem::path> folder,
+                           std::optional<Index> autoresume_interval)
+    : folder_(std::move(folder)), autoresume_interval_(autoresume_interval) {}
+
+bool TriggerFiles::taken(const char* name) const {
+  std::error_code ignored;
+  return std::filesystem::remove(*folder_ / name, ignored);
+}
+
+/// A file is taken once: it is removed before it is obeyed.
+Trigger TriggerFiles::take(Index iteration) const {
+  if (!folder_) {
+    return Trigger::none;
+  }
+  Trigger trigger = taken("SAVE") ? Trigger::save : Trigger::none;
+  if (autoresume_interval_ && iteration % *autoresume_interval_ == 0 && taken("REQUEUE")) {
+    trigger = Trigger::resume_later;
+  }
+  return taken("STOP") ? Trigger::stop : trigger;
 }
 
 }  // namespace mpitron::train

@@ -6,7 +6,6 @@
 #include "config/run_config.h"
 #include "train/run/exit_conditions.h"
 #include "train/run/exit_signals.h"
-#include "train/run/trigger_files.h"
 #include "utils/timer.h"
 
 namespace mpitron::train {

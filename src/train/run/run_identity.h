@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/format/file.h"
 #include "utils/numbers/shape.h"
 
 namespace mpitron::train {
@@ -11,7 +12,7 @@ namespace mpitron::train {
 /// What a run's files say of the run that wrote them.
 struct RunIdentity {
   std::string configuration;  // JSON of all options (config::values_json)
-  std::string build;
+  std::string build;          // fingerprint of the program: version, commit, compiler
   std::map<std::string, std::string> files = {};  // the tokenizer's, by name
   Index vocabulary = 0;                           // tokens that it knows; 0: not told
   bool accepts_changes = false;                   // --accept-changes
@@ -19,5 +20,21 @@ struct RunIdentity {
   // Names and values of all options (config::display_values), for TensorBoard.
   std::vector<std::pair<std::string, std::string>> arguments = {};
 };
+
+/// Where a run stands, as far as a checkpoint keeps it.
+struct RunPosition {
+  Index iteration = 0;  // updates made
+  /// Over all replicas; where the next run goes on in its data.
+  Index consumed_train_samples = 0;
+  /// Of all validations so far.
+  Index consumed_valid_samples = 0;
+
+  bool operator==(const RunPosition&) const = default;
+};
+
+/// Notes the position in a checkpoint's header.
+void set_position(checkpoint::Header& header, const RunPosition& position);
+/// What a header says; converted models say nothing of validation.
+RunPosition position_of(const checkpoint::Header& header);
 
 }  // namespace mpitron::train

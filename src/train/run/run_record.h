@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "config/run_config.h"
+#include "train/run/run_identity.h"
 #include "utils/error.h"
 #include "utils/numbers/shape.h"
 
@@ -60,5 +62,11 @@ class RunStateKeeper {
   bool begun_ = false;
   RunState state_;
 };
+
+/// `folder/run.json`: what readers of metrics.jsonl need to know of the run that writes it: ranks
+/// and layout, sizes of a step, its FLOPs, the options given and all of them. A run that goes on
+/// in the folder writes it again. Error(data) when that fails.
+void write_run_description(const std::filesystem::path& folder, const config::RunConfig& config,
+                           const RunIdentity& identity);
 
 }  // namespace mpitron::train

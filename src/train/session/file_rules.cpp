@@ -9,7 +9,6 @@
 
 #include "checkpoint/folders/folder.h"
 #include "io/tokens/token_file.h"
-#include "train/batches/masked_lm_data.h"
 #include "train/batches/training_data.h"
 #include "train/checkpointing/checkpoint_source.h"
 #include "utils/error.h"

@@ -5,8 +5,8 @@
 #include "config/parse/report.h"
 #include "train/checkpointing/base_weights.h"
 #include "train/checkpointing/checkpoint_source.h"
-#include "train/checkpointing/tokenizer_files.h"
-#include "train/loop/unigram.h"
+#include "train/checkpointing/load_differences.h"
+#include "train/loop/evaluation.h"
 #include "train/model/optimizer_table.h"
 #include "utils/log.h"
 

@@ -4,7 +4,7 @@
 
 #include "config/parse/parse.h"
 #include "train/loop/pretrain.h"
-#include "train/tuning/kernel_choice.h"
+#include "train/tuning/kernel_tuning.h"
 
 namespace mpitron::train {
 

@@ -13,6 +13,7 @@ namespace mpitron::train {
 struct ExpertBalance {
   double least = 0, p95 = 0, most = 0;
 };
+/// `tokens`: of each expert of the layer, over all ranks.
 ExpertBalance expert_balance(std::span<const double> tokens);
 
 /// A line for each layer with experts: " tokens of the experts of layer 2: min 3, p95 40, max 52".
@@ -25,6 +26,7 @@ std::vector<NamedLoss> layer_metrics(const LayerReport& report);
 /// Notices layers whose router sends all tokens to as few experts as it can.
 class CollapsedRouters {
  public:
+  /// `topk`: experts that a token visits, the fewest there can be.
   explicit CollapsedRouters(Index topk) : topk_(topk) {}
 
   /// A warning for each layer in which that happens for the first time.

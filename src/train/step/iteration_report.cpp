@@ -116,7 +116,7 @@ std::string iteration_line(const IterationReport& report) {
   }
   field(line, "global batch size: {:5d}", report.global_batch_size);
   for (const auto& [name, average] : report.losses) {
-    if (average > 0.0) {
+    if (average > 0.0 || !is_loss(name)) {
       field(line, "{}: {:.6E}", name, average);
     }
   }
@@ -135,9 +135,11 @@ std::string validation_lines(std::string_view where, std::span<const NamedLoss> 
                              std::optional<Index> set) {
   std::string line = fmt::format(" {} loss at {} | ", validation_name(set), where);
   for (const auto& [name, value] : losses) {
-    const double perplexity = std::exp(std::min(20.0, value));
-    fmt::format_to(std::back_inserter(line), "{} value: {:.6E} | {} PPL: {:.6E} | ", name, value,
-                   name, perplexity);
+    fmt::format_to(std::back_inserter(line), "{} value: {:.6E} | ", name, value);
+    if (is_loss(name)) {
+      fmt::format_to(std::back_inserter(line), "{} PPL: {:.6E} | ", name,
+                     std::exp(std::min(20.0, value)));
+    }
   }
   const std::string rule(line.size() + 1, '-');
   return rule + '\n' + line + '\n' + rule;

@@ -13,6 +13,11 @@ namespace mpitron::train {
 
 using NamedLoss = std::pair<std::string, double>;
 
+/// Whether a figure of this name is a loss, and has a perplexity: shares and margins have none.
+inline bool is_loss(std::string_view name) {
+  return name.ends_with("loss");
+}
+
 /// Losses and counters between two log lines, averaged as the reference does: a loss is summed in
 /// fp32 over the iterations that made an update and divided by their number (at least 1); a skipped
 /// iteration is counted, and counted as nan as well when one of its losses is not finite.
@@ -57,7 +62,7 @@ struct IterationReport {
   double learning_rate = 0;  // after the scheduler's step: of the next update
   std::optional<double> decoupled_learning_rate = std::nullopt;
   Index global_batch_size = 0;
-  std::vector<NamedLoss> losses = {};  // averages; one that is not above 0 is left out (so is NaN)
+  std::vector<NamedLoss> losses = {};  // averages; a loss not above 0 is left out (so is NaN)
   double loss_scale = 1.0;
   std::optional<double> grad_norm = std::nullopt;
   std::optional<double> num_zeros = std::nullopt;
@@ -70,7 +75,8 @@ struct IterationReport {
 /// ` [2026-08-22 15:22:22.123456] iteration        1/     100 | consumed samples: ... |`.
 std::string iteration_line(const IterationReport& report);
 
-/// Three lines joined by newlines: a rule of dashes, the losses with their perplexities, the rule.
+/// Three lines joined by newlines: a rule of dashes, the figures (losses with their perplexities),
+/// the rule.
 /// `where` is "iteration 100", or "iteration 100 on test set" at the end; `set` numbers one of
 /// several validation sets.
 std::string validation_lines(std::string_view where, std::span<const NamedLoss> losses,

@@ -144,8 +144,12 @@ std::vector<PassOutput> StagePasses::run_chunk(Context& context, Index chunk,
     pass_.on_logits(part.logits(context, microbatch.batch, x).value, microbatch);
     return {};
   }
-  return objectives_.add(context, part.objectives(context, microbatch.batch, x),
-                         pass_.seed_scale.value_or(0));
+  std::vector<models::Objective> objectives = part.objectives(context, microbatch.batch, x);
+  if (pass_.on_objectives) {
+    pass_.on_objectives(objectives, microbatch);
+    return {};
+  }
+  return objectives_.add(context, std::move(objectives), pass_.seed_scale.value_or(0));
 }
 
 autograd::AuxiliaryLosses StagePasses::auxiliary_losses(const DeviceMicrobatch& microbatch) {

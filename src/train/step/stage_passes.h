@@ -14,6 +14,10 @@ namespace mpitron::train {
 using VisitLogits =
     std::function<void(const tensor::Tensor& logits, const DeviceMicrobatch& microbatch)>;
 
+/// Gets what the model says of a microbatch: one for each of `Model::objective_traits`.
+using VisitObjectives = std::function<void(std::span<const models::Objective> objectives,
+                                           const DeviceMicrobatch& microbatch)>;
+
 /// One pass over a (global) batch.
 struct BatchPass {
   Index iteration = 0;
@@ -24,6 +28,7 @@ struct BatchPass {
   /// In an evaluation: gets the logits of each microbatch instead of its loss. Called on the ranks
   /// with the output layer.
   VisitLogits on_logits = {};
+  VisitObjectives on_objectives = {};  // likewise, in place of their sums
   /// In an evaluation: whether routers (and dropout) behave as in training.
   autograd::Mode mode = autograd::Mode::evaluate;
   std::optional<Index> micro_batch_size = std::nullopt;  // where it is not that of the options

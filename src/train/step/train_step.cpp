@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/experts/router_loss.h"
-#include "parallel/flat_sum.h"
+#include "parallel/flat_memory.h"
 #include "parallel/joined_data_parallel.h"
 #include "parallel/weight_hash.h"
 #include "tensor/host_copy.h"
@@ -205,7 +205,9 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
       report.max_attention_logit = qk_clip_->collect(runner_.layer_sums(), *model_.world().all());
     }
     replicas_->finish_step();
-    complete_gradients();
+    for (const GradientCompletion& sum : completions()) {
+      parallel::sum_together(device_, *sum.group, sum.gradients);
+    }
   }
   const TimerScope scope = timers_.scope("optimizer-clip-main-grad", 1);
   const Index tensor_rank = model_.groups().tensor->rank();
@@ -274,24 +276,23 @@ void TrainStep::end_models(Index iteration) {
   }
 }
 
-/// What the replicas' sum leaves open, in the reference's order: gradients of which each tensor
-/// rank has a part, and the tied table, of which first and last stage each know one use.
-void TrainStep::complete_gradients() {
-  const auto sum = [this](comm::Group& group, const auto& concerns) {
-    std::vector<tensor::Tensor> gradients;
+std::vector<GradientCompletion> TrainStep::completions() const {
+  std::vector<GradientCompletion> all;
+  const auto add = [&](comm::Group& group, const auto& concerns) {
+    GradientCompletion& one = all.emplace_back(GradientCompletion{.group = &group});
     for (const parallel::ParameterPiece& piece : replicas_->pieces()) {
       if (concerns(*piece.parameter)) {
-        gradients.push_back(piece.main_grad);
+        one.gradients.push_back(piece.main_grad);
       }
     }
-    parallel::sum_together(device_, group, gradients);
   };
-  sum(*model_.groups().tensor,
+  add(*model_.groups().tensor,
       [](const autograd::Parameter& parameter) { return parameter.placement.sum_over_tensor; });
   if (const autograd::Parameter* shared = model_.shared_embedding()) {
-    sum(*model_.groups().embedding,
+    add(*model_.groups().embedding,
         [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
   }
+  return all;
 }
 
 /// The bias of an expert rises with fewer tokens than the mean and falls with more (Wang et al.
@@ -371,6 +372,11 @@ void TrainStep::values_loaded(bool masters_too) {
 void TrainStep::logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
                        autograd::Mode mode) {
   play({.on_logits = visit, .mode = mode, .micro_batch_size = microbatch.samples},
+       [&] { return microbatch; });
+}
+
+void TrainStep::objectives(const HostMicrobatch& microbatch, const VisitObjectives& visit) {
+  play({.on_objectives = visit, .micro_batch_size = microbatch.samples},
        [&] { return microbatch; });
 }
 

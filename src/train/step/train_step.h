@@ -9,8 +9,7 @@
 #include "optim/optimizer.h"
 #include "optim/parameter_scheduler.h"
 #include "parallel/data_parallel.h"
-#include "train/model/fp8_histories.h"
-#include "train/model/fp8_weights.h"
+#include "train/model/fp8_state.h"
 #include "train/step/moving_averages.h"
 #include "train/step/qk_clip.h"
 #include "train/step/stage_runner.h"
@@ -43,6 +42,13 @@ struct StepReport {
   }
 };
 
+/// Gradients, one operation for all, that a group sums beside the replicas: those of which each
+/// tensor rank has a part, and the tied table's, of which first and last stage each know one use.
+struct GradientCompletion {
+  comm::Group* group = nullptr;
+  std::vector<tensor::Tensor> gradients = {};  // what of them is this rank's
+};
+
 /// Everything that one optimizer step needs: forward and backward over the microbatches, scaling,
 /// clipping, update, schedules. Owns the gradients and the optimizer's state.
 class TrainStep {
@@ -68,6 +74,8 @@ class TrainStep {
   /// A forward pass over one microbatch without gradients that ends in its logits.
   void logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
               autograd::Mode mode = autograd::Mode::evaluate);
+  /// The same that ends in its objectives, on the ranks with the output layer.
+  void objectives(const HostMicrobatch& microbatch, const VisitObjectives& visit);
 
   /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
   /// of 8-bit scales, which are no part of the model: "fp8/NAME".
@@ -92,6 +100,8 @@ class TrainStep {
   /// Throws where replicas hold different weights (parallel/weight_hash.h).
   void check_replicas();
   parallel::DataParallel& replicas() { return *replicas_; }
+  /// What the replicas' sum leaves open on this rank, in the reference's order.
+  std::vector<GradientCompletion> completions() const;
   const Fp8Weights& fp8_weights() const { return fp8_weights_; }
   device::Device& device() const { return device_; }
 
@@ -100,7 +110,6 @@ class TrainStep {
   std::vector<LossSums> play(const BatchPass& pass, const NextMicrobatch& next);
   /// Adds this rank's sums up over all ranks.
   void report_loss(const std::vector<LossSums>& sums, StepReport& report) const;
-  void complete_gradients();
   void visit_buffers(tensor::StateVisitor& visitor) const;
   void begin_models(Index iteration);
   void end_models(Index iteration);

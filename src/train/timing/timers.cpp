@@ -1,8 +1,11 @@
 #include "train/timing/timers.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "comm/groups/work.h"
 
 namespace mpitron::train {
 namespace {
@@ -138,6 +141,25 @@ std::optional<std::string> Timers::report(std::span<const std::string> names, do
   return (option_ == config::TimingLogOption::max ? "max time across ranks (ms):"
                                                   : "(min, max) time across ranks (ms):") +
          lines;
+}
+
+void StepClock::start() {
+  timer_.start();
+  mark_ = comm::waited_seconds();
+}
+
+void StepClock::stop() {
+  timer_.stop();
+  waited_ += comm::waited_seconds() - mark_;
+}
+
+StepTime StepClock::elapsed() {
+  const double seconds = timer_.elapsed();
+  if (timer_.running()) {
+    const double now = comm::waited_seconds();
+    waited_ += now - std::exchange(mark_, now);
+  }
+  return {.seconds = seconds, .waited = std::exchange(waited_, 0.0)};
 }
 
 }  // namespace mpitron::train

@@ -1,5 +1,3 @@
-#include "train/tuning/attention_meter.h"
-
 #include <cmath>
 #include <utility>
 #include <variant>
@@ -8,7 +6,7 @@
 #include "device/stream_clock.h"
 #include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
-#include "train/tuning/kernel_results.h"
+#include "train/tuning/kernel_meters.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/scoped_value.h"

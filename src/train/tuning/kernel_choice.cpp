@@ -1,7 +1,6 @@
-#include "train/tuning/kernel_choice.h"
-
 #include "kernels/attention/attention_choice.h"
 #include "kernels/linear/gemm_choice.h"
+#include "train/tuning/kernel_tuning.h"
 
 namespace mpitron::train {
 namespace {

@@ -8,8 +8,7 @@
 
 #include "checkpoint/plan/agreement.h"
 #include "device/device.h"
-#include "train/tuning/attention_meter.h"
-#include "train/tuning/gemm_meter.h"
+#include "train/tuning/kernel_meters.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/files.h"

@@ -1,11 +1,13 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "comm/groups/world.h"
 #include "config/run_config.h"
 #include "device/device.h"
+#include "device/launch_observers.h"
 #include "train/tuning/tuning_file.h"
 
 namespace mpitron::train {
@@ -49,6 +51,18 @@ class KernelTuning {
   bool noting_ = false;
   std::filesystem::path path_;
   Tuning tuning_;
+};
+
+/// What a run's flags say of the kernels of its device while it lives: the order in which attention
+/// kernels are tried (--attention-backend, --attention-kernel), who multiplies (--matmul-kernel),
+/// and whether every launch is waited for (--device-synchronize). Made before kernels are launched.
+class KernelChoice {
+ public:
+  KernelChoice(device::Device& device, const config::TrainingConfig& training,
+               config::AttentionBackend backend);
+
+ private:
+  std::optional<device::LaunchCheck> check_;
 };
 
 }  // namespace mpitron::train

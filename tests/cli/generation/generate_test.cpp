@@ -8,7 +8,7 @@ using namespace mpitron::test;
 class GenerateTest : public CommandTest {
  protected:
   GenerateTest() {
-    EXPECT_EQ(run(kTinyMock + Words{"--save", "saved", "--save-interval", "4"}).code, 0);
+    EXPECT_EQ(run(kTinyMock + kSixteenPositions + Words{"--save", "saved"}).code, 0);
   }
   Words generate(const Words& more) const {
     return Words{"generate",      "--load",       "saved", "--tokenizer-type",

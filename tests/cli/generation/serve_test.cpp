@@ -29,6 +29,18 @@ TEST_F(ServeTest, AnswersUntilItIsTold) {
                      std::to_string(body.size()) + "\r\n\r\n" + body);
   EXPECT_TRUE(contains(reply, " 200 OK\r\n")) << reply;
   EXPECT_TRUE(contains(reply, "\"text\":[\"1 2 ")) << reply;
+  const std::string address = "127.0.0.1:" + std::to_string(port);
+  const Finished asked = run({"ask", address, "1", "2", "--max-tokens", "3", "--seed", "1"});
+  EXPECT_EQ(asked.code, 0) << asked.err;
+  EXPECT_EQ(std::ranges::count(asked.out, ' '), 3) << asked.out;
+  const Finished whole = run({"ask", address, "1 2", "--max-tokens", "3", "--seed", "1", "--json"});
+  EXPECT_TRUE(contains(whole.out, asked.out.substr(0, asked.out.size() - 1))) << whole.out;
+  expect_refused({"ask", address, "1", "--max-tokens", "9999"}, 2, "Error 400: ");
+  write_bytes(folder_.path() / "input", "1 2\n2\n\n3\n");
+  const Finished talk =
+      run({"ask", address, "--dialogue"}, {.standard_input = (folder_.path() / "input").string()});
+  EXPECT_TRUE(contains(talk.out, "Megatron Response: \n1 2 ")) << talk.out;
+  EXPECT_TRUE(contains(talk.out, "Error 400: Empty prompts require add_BOS=true")) << talk.out;
   expect_refused(serve_ + Words{"--port", std::to_string(port)}, 3,
                  "--port " + std::to_string(port));
   server.signal(SIGTERM);
@@ -40,6 +52,8 @@ TEST_F(ServeTest, AnswersUntilItIsTold) {
 TEST_F(ServeTest, RefusesWhatCannotBe) {
   expect_refused(serve_ + Words{"--port", "70000"}, 2, "--port 70000");
   expect_refused({"serve", "--port", "0"}, 2, "--load");
+  expect_refused({"ask"}, 2, "HOST:PORT");
+  expect_refused({"ask", "127.0.0.1:1", "a"}, 3, "127.0.0.1:1: no answer");
 }
 
 }  // namespace serve_test

@@ -11,7 +11,8 @@ Finished evaluate(const TemporaryFolder& folder, const Words& words) {
 
 TEST(Evaluate, MeasuresASavedModel) {
   const TemporaryFolder folder;
-  ASSERT_EQ(run_program(folder.path(), kTinyMock + Words{"--save", "run"}).code, 0);
+  ASSERT_EQ(run_program(folder.path(), kTinyMock + kSixteenPositions + Words{"--save", "run"}).code,
+            0);
   write_bytes(folder.path().string() + "/lambada.jsonl",
               "{\"text\": \"1 2 3\"}\n{\"text\": \"4 5 6 7\"}\n");
   write_bytes(folder.path().string() + "/wiki.txt",

@@ -101,7 +101,8 @@ TEST_F(Finetune, BeginsFromAPretrainedEncoderOrDecoder) {
   const std::string out = out_of({"--pretrained-checkpoint", "base"});
   EXPECT_TRUE(contains(out, "begin anew: classification_head.")) << out;
   EXPECT_FALSE(contains(out, "begin anew: pooler")) << out;
-  ASSERT_EQ(run_program(folder_.path(), kTinyMock + Words{"--save", "gpt"}).code, 0);
+  ASSERT_EQ(
+      run_program(folder_.path(), kTinyMock + kSixteenPositions + Words{"--save", "gpt"}).code, 0);
   const Finished gpt =
       run(kRte + Words{"--model", "gpt", "--pretrained-checkpoint", "gpt", "--tokenizer-type",
                        "BertWordPieceLowerCase", "--padded-vocab-size", "128"});

@@ -1,7 +1,6 @@
-#include "cli/run/rank_agreement.h"
-
 #include <gtest/gtest.h>
 
+#include "cli/run/launch.h"
 #include "cli/tiny_run.h"
 #include "support/tiny_flags.h"
 

@@ -58,6 +58,14 @@ TEST_F(Replay, PrintsATable) {
   EXPECT_TRUE(finished.out.ends_with("PASS\n"));
 }
 
+TEST_F(Replay, TheFirstIterationsAlone) {
+  const Finished finished = run({recorded(), "--iterations", "2"});
+  EXPECT_EQ(finished.code, 0) << finished.err;
+  EXPECT_TRUE(contains(finished.out, "replay of gpt-rope-gqa: 2 iterations")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "the end   not reached")) << finished.out;
+  EXPECT_EQ(run({recorded(), "--iterations", "0"}).code, 2);
+}
+
 TEST_F(Replay, ADifferentLossFails) {
   const std::string copy = altered("losses.json", [](json& losses) {
     json& loss = losses["iterations"][1]["lm_loss"];

@@ -29,7 +29,10 @@ TEST(Check, TellsTheMemoryThatIsNeededAndMissing) {
 }
 
 TEST(Check, RefusesSizesThatNoMachineHolds) {
-  EXPECT_THROW(check(test::tiny_flags({"--num-layers", "100000000", "--no-files"})), Error);
+  EXPECT_NE(output_of(check, test::tiny_flags({"--num-layers", "100001", "--no-files"}), 2)
+                .find("num_layers = 100001"),
+            std::string::npos);
+  EXPECT_THROW(check(test::tiny_flags({"--hidden-size", "4000000", "--no-files"})), Error);
 }
 
 TEST(Check, ListsEveryProblemAndReturnsTwo) {

@@ -28,11 +28,40 @@ TEST(MemoryEstimate, IsTold) {
   const std::string text = to_text({.state = 2 << 20, .activations = 1 << 20});
   EXPECT_EQ(text,
             "memory of the fullest rank: 2.0 MB weights, gradients and optimizer state, 1.0 MB "
-            "activations (sequence parallel, selective recompute)");
+            "activations, by the reference's formula (sequence parallel, selective recompute)");
+  EXPECT_EQ(to_text({.state = 1 << 20, .activations = 2 << 20, .replayed = true}),
+            "memory of the fullest rank: 1.0 MB weights, gradients and optimizer state, 2.0 MB "
+            "activations and scratch memory");
   EXPECT_EQ(to_text({.host_state = 1 << 20, .fp8_weights = 1 << 20, .has_vocabulary = false}),
             "memory of the fullest rank: 0.0 MB weights, gradients and optimizer state, 0.0 MB "
-            "activations (sequence parallel, selective recompute), 1.0 MB optimizer state in the "
-            "host's memory, 1.0 MB weights in 8 bits; without the rows of the vocabulary");
+            "activations, by the reference's formula (sequence parallel, selective recompute), 1.0 "
+            "MB optimizer state in the host's memory, 1.0 MB weights in 8 bits; without the rows "
+            "of the vocabulary");
+}
+
+TEST(MemoryEstimate, OfTheProgramItselfKnowsPrecisionRecomputeAndLayout) {
+  const auto replayed = [](const std::vector<std::string>& more) {
+    const MemoryEstimate memory =
+        replay_memory(config::parse_valid_run(test::tiny_flags(more)).run);
+    EXPECT_EQ(memory.replayed, memory.has_vocabulary);
+    return memory;
+  };
+  const std::vector<std::string> vocabulary = {"--vocab-size", "99"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), vocabulary.begin(), vocabulary.end());
+    return replayed(more);
+  };
+  EXPECT_FALSE(replayed({}).replayed);
+  const MemoryEstimate plain = with({});
+  EXPECT_LT(with({"--bf16"}).activations, plain.activations);
+  EXPECT_LT(with({"--recompute-granularity", "full", "--recompute-method", "uniform",
+                  "--recompute-num-layers", "1"})
+                .activations,
+            plain.activations);
+  EXPECT_LT(with({"--tensor-model-parallel-size", "2", "--world-size", "2"}).state, plain.state);
+  // More microbatches than are in flight take no more.
+  EXPECT_EQ(with({"--global-batch-size", "64"}).total(),
+            with({"--global-batch-size", "2"}).total());
 }
 
 TEST(MemoryEstimate, IsHeldAgainstTheMachine) {

@@ -54,7 +54,7 @@ TEST(Plan, TellsLayersScheduleAndGroups) {
   EXPECT_TRUE(contains(finished.out, "8 microbatches, bubble 12.5 %")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "pipeline: 4 groups of 2\n  0 4\n  1 5\n")) << finished.out;
   EXPECT_TRUE(contains(finished.out, "F0"));
-  EXPECT_TRUE(contains(finished.out, "memory of the fullest rank: 1.8 MB weights")) << finished.out;
+  EXPECT_TRUE(contains(finished.out, "memory of the fullest rank: 1.9 MB weights")) << finished.out;
 }
 
 TEST(Plan, ALayerAloneIsNoRange) {

@@ -25,10 +25,10 @@ TEST_F(ReportCommand, LaysTrainedRunsOverEachOther) {
   EXPECT_EQ(runs[0].at("name"), "1e-3");
   EXPECT_EQ(runs[0].at("state"), "finished");
   EXPECT_EQ(runs[1].at("given").at("lr"), "0.01");
-  EXPECT_EQ(runs[1].at("options").at("seq_length"), "16");
+  EXPECT_EQ(runs[1].at("options").at("seq_length"), "128");
   const Json& columns = runs[0].at("columns");
   EXPECT_EQ(columns.at("iteration"), Json({1, 2, 3, 4}));
-  EXPECT_EQ(columns.at("tokens"), Json({64, 128, 192, 256}));
+  EXPECT_EQ(columns.at("tokens"), Json({512, 1024, 1536, 2048}));
   for (const char* name :
        {"lm loss", "grad-norm", "learning-rate", "tokens-per-second", "hours", "memory-mib-max"}) {
     EXPECT_TRUE(columns.at(name)[3].is_number()) << name;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/flags.h"
+#include "config/values/option_table.h"
 #include "support/golden_folder.h"
 
 namespace mpitron::config {
@@ -23,6 +24,19 @@ TEST(Resolve, TypesOfParametersAndGradients) {
   EXPECT_EQ(parse_base("--fp16").run.optimizer.main_grad_dtype, DType::f16);
   EXPECT_EQ(parse_base("--fp16 --accumulate-allreduce-grads-in-fp32").run.optimizer.main_grad_dtype,
             DType::f32);
+}
+
+/// Also choices that are refused.
+TEST(Resolve, EveryChoiceOfEveryOptionStandsForSomething) {
+  for (std::size_t slot = 0; slot < option_index().size(); ++slot) {
+    const Option& option = option_index().option(slot);
+    for (const std::string& word : split_words(option.choices)) {
+      EXPECT_NO_THROW(parse_base("--" + std::string(option.name) + " " + word))
+          << option.name << " " << word;
+    }
+  }
+  const std::string text = to_text(parse_base("--optimizer adaptive_muon").findings);
+  EXPECT_NE(text.find("adaptive_muon"), std::string::npos) << text;
 }
 
 /// The flags of a recorded run resolve to the dimensions and the configuration recorded beside

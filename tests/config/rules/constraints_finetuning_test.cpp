@@ -15,6 +15,9 @@ constexpr const char* kLegal[] = {
     "--lora-rank 4 --lora-alpha 8 --lora-target-modules q_proj,v_proj --lora-rslora "
     "--lora-rank-pattern layers.1.self_attn.q_proj=3",
     "--load-adapter folder",
+    "--data-path a.jsonl --sft --dpo --dpo-length-normalized --tokenizer-type SFTTokenizer "
+    "--tokenizer-model folder",
+    "--teacher-file x --distillation-temperature 2",
 };
 
 constexpr RuleCase kBroken[] = {
@@ -36,6 +39,13 @@ constexpr RuleCase kBroken[] = {
     {"--lora-rank 4 --lora-target-modules (q_proj", "E316", "no regular expression"},
     {"--lora-rank 4 --mtp-num-layers 1", "E318", "--mtp-num-layers"},
     {"--lora-rank 4 --freeze-embeddings", "E319", "--freeze-embeddings"},
+    {"--dpo", "E310", "--dpo without --sft"},
+    {"--dpo-beta 0.3", "E320", "without --dpo"},
+    {"--sft --dpo --sft-train-on-prompt", "E320", "--sft-train-on-prompt"},
+    {"--sft --dpo --dpo-beta 0", "E321", "--dpo-beta 0"},
+    {"--teacher-top-k 3", "E322", "without a teacher"},
+    {"--teacher-output x --context-parallel-size 2", "E322", "--context-parallel-size"},
+    {"--teacher-file x --distillation-weight 2", "E323", "out of range"},
 };
 
 TEST(FinetuningConstraints, EachIsBrokenByItsSmallestExample) {

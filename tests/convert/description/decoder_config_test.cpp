@@ -1,8 +1,7 @@
-#include "convert/description/decoder_config.h"
-
 #include <gtest/gtest.h>
 
 #include "convert/config_changes.h"
+#include "convert/description/config_reading.h"
 
 namespace mpitron::convert {
 namespace decoder_config_test {

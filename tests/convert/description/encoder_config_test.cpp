@@ -1,8 +1,7 @@
-#include "convert/description/encoder_config.h"
-
 #include <gtest/gtest.h>
 
 #include "convert/config_changes.h"
+#include "convert/description/config_reading.h"
 
 namespace mpitron::convert {
 namespace encoder_config_test {

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "convert/model_logits.h"
-#include "convert/move_rows.h"
 #include "convert/names/hugging_face_config.h"
 #include "convert/tiny_models.h"
+#include "convert/translation.h"
 
 namespace mpitron::convert {
 namespace name_table_test {

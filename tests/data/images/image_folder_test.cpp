@@ -1,7 +1,6 @@
-#include "data/images/image_folder.h"
-
 #include <gtest/gtest.h>
 
+#include "data/images/image_list.h"
 #include "support/drawn_images.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "data/preprocess/output_lock.h"
+#include "data/preprocess/preprocess_output.h"
 #include "io/tokens/token_file.h"
 #include "support/full_disk.h"
 #include "tokenizers/core/null_tokenizer.h"

@@ -36,6 +36,11 @@ class TextTokens : public tokenizers::Tokenizer {
                                                 "\xe4\xb8", ", \"", "age"};
 };
 
+bool in_mask(TokenMask mask, TokenId id) {
+  const auto i = static_cast<std::size_t>(id);
+  return (mask[i / 64] >> i % 64 & 1) != 0;
+}
+
 std::vector<TokenId> ids_of(TokenMask mask) {
   std::vector<TokenId> ids;
   for (TokenId id = 0; id < 64 * std::ssize(mask); ++id) {

@@ -56,16 +56,6 @@ TEST(BlockPool, EqualBlocksHaveOneKey) {
   EXPECT_EQ(pool.find(root, ids)->block, a);
 }
 
-TEST(BlockPool, ForgetsWhatNobodyUses) {
-  BlockPool pool(1, 1);
-  const TokenIds ids = {7};
-  pool.remember(*pool.take(), hash128("k"), ids);
-  pool.give_back(0);
-  pool.forget_idle();
-  EXPECT_FALSE(pool.find(hash128("k"), ids));
-  EXPECT_EQ(pool.available(), 1);
-}
-
 /// What a pool finds is what a map of all known tokens would.
 TEST(BlockPool, FindsAsAMapWould) {
   constexpr Index kBlocks = 13;

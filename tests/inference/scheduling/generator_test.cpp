@@ -186,6 +186,27 @@ TEST(Generator, DraftsSaveSteps) {
   EXPECT_LE(steps[1], 6);
 }
 
+/// An answer that may neither go on nor end is no complete one.
+TEST(Generator, TellsWhereNoTokenMayFollow) {
+  class OneToken : public TokenConstraint {
+   public:
+    TokenMask allowed() override { return {&word_, 1}; }
+    void take(TokenId) override { word_ = 0; }
+    bool complete() const override { return false; }
+
+   private:
+    std::uint64_t word_ = 1u << 7;
+  };
+  const tokenizers::NullTokenizer tokenizer(59);
+  test::FakeEngine engine(kShape);
+  Generator generator(engine, tokenizer, {});
+  GenerationRequest request = request_of({1, 2, 3});
+  request.constraint = [] { return std::make_unique<OneToken>(); };
+  const Answer answer = generator.run({request}).at(0);
+  EXPECT_EQ(answer.tokens, (TokenIds{7}));
+  EXPECT_EQ(answer.finish, FinishReason::no_token);
+}
+
 TEST(Generator, StopsAtIdsAndTexts) {
   const tokenizers::NullTokenizer tokenizer(59);
   test::FakeEngine engine(kShape);

@@ -89,7 +89,7 @@ TEST(Scheduler, NeedsNoMoreStepsThanTheReference) {
     for (const Sequence& sequence : sequences) {
       EXPECT_EQ(sequence.size(), sequence.longest) << name;
     }
-    EXPECT_EQ(scheduler.pool().available(), blocks);
+    EXPECT_EQ(scheduler.blocks_free(), blocks);
   }
 }
 
@@ -123,7 +123,7 @@ TEST(Scheduler, PreemptsTheYoungestAndEndsTheOldest) {
   while (run_step(scheduler)) {
   }
   EXPECT_EQ(young.size(), 16);
-  EXPECT_EQ(scheduler.pool().available(), 4);
+  EXPECT_EQ(scheduler.blocks_free(), 4);
 }
 
 TEST(Scheduler, SharesPrefixesButNotSaltsOrScoredPrompts) {
@@ -176,7 +176,7 @@ TEST(Scheduler, ForkedSequencesShareBlocksUntilTheyWrite) {
   first.tokens.push_back(50);
   second.tokens.push_back(60);
   EXPECT_EQ(first.blocks, second.blocks);
-  EXPECT_EQ(scheduler.pool().available(), 4);
+  EXPECT_EQ(scheduler.blocks_free(), 4);
   const StepPlan plan = scheduler.plan();
   ASSERT_EQ(plan.sequences.size(), 2u);
   ASSERT_EQ(plan.block_copies.size(), 1u);  // the last user of a block needs none
@@ -189,7 +189,7 @@ TEST(Scheduler, ForkedSequencesShareBlocksUntilTheyWrite) {
   end_step(scheduler);
   while (run_step(scheduler)) {
   }
-  EXPECT_EQ(scheduler.pool().available(), 6);
+  EXPECT_EQ(scheduler.blocks_free(), 6);
 }
 
 TEST(Scheduler, TakesBackDraftsThatWereNotDrawn) {
@@ -292,7 +292,7 @@ TEST(Scheduler, LeaksNoBlockOverRandomLists) {
     for (const Sequence& sequence : sequences) {
       ASSERT_EQ(sequence.size(), sequence.longest) << list;
     }
-    ASSERT_EQ(scheduler.pool().available(), blocks) << list;
+    ASSERT_EQ(scheduler.blocks_free(), blocks) << list;
   }
 }
 

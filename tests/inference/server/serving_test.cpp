@@ -97,6 +97,21 @@ TEST_F(ServingTest, AnswersMegatronsRequests) {
   EXPECT_EQ(status(send("POST", "/api", "{}")), 405);
 }
 
+TEST_F(ServingTest, SearchesBeamsForMegatronsClients) {
+  start();
+  const std::string beams = R"({"prompts": ["1 2 3"], "tokens_to_generate": 4, "beam_width": 3)";
+  const json reply = body(send("PUT", "/api", beams + "}"));
+  ASSERT_EQ(reply.at("scores").size(), 3u) << reply;
+  EXPECT_GE(reply.at("scores").at(0), reply.at("scores").at(2));
+  EXPECT_EQ(reply.at("text").at(0).get<std::string>().rfind("1 2 3", 0), 0u);
+  const json summed = body(send("PUT", "/api", beams + R"(, "length_penalty": 0.0})"));
+  EXPECT_LT(summed.at("scores").at(0), reply.at("scores").at(0));
+  EXPECT_EQ(status(send("PUT", "/api", beams + R"(, "stop_on_eol": true})")), 400);
+  EXPECT_EQ(body(send("PUT", "/api", R"({"prompts": ["1"], "beam_width": 31})")),
+            "beam_width is 31; this server searches up to 30");
+  EXPECT_EQ(serving_->stats().blocks_free, kShape.blocks);
+}
+
 TEST_F(ServingTest, CompletesWithSeedsLogProbsAndEcho) {
   start();
   const std::string request = R"({"prompt": "1 2 3", "max_tokens": 6, "seed": 9, "n": 2,
@@ -163,6 +178,11 @@ TEST_F(ServingTest, HoldsAnswersToALanguage) {
   EXPECT_NE(choice.at("text").get<std::string>().find("3 7"), std::string::npos) << choice;
   EXPECT_EQ(choice.at("finish_reason"), "stop");
   EXPECT_EQ(reply.at("usage").at("completion_tokens"), 2);
+  // No id of this vocabulary writes a letter.
+  const json broken = body(send("POST", "/v1/completions",
+                                R"({"prompt": "1", "max_tokens": 9, "guided_choice": [" 3x"]})"));
+  EXPECT_EQ(broken.at("choices").at(0).at("finish_reason"), "error");
+  EXPECT_NE(broken.at("choices").at(0).at("stop_reason").get<std::string>(), "");
 }
 
 TEST_F(ServingTest, RefusesBadRequestsByField) {

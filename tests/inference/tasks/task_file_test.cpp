@@ -74,6 +74,9 @@ TEST_F(TaskFileTest, SaysWhatIsWrong) {
       "metric_list: [{metric: f1}]\n",
       "f1");
   expect_told("task: [", "task.yaml");
+  expect_told(std::string(kPair) + "doc_to_target: other\n", "line 10: the key doc_to_target");
+  expect_told(std::string(kPair) + "generation_kwargs:\n  until: [x]\n  until: [y]\n",
+              "line 12: the key until stands twice");
 }
 
 }  // namespace task_file_test

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/golden_tables.h"
 #include "support/tensors.h"
 
 namespace mpitron::nn {
@@ -47,4 +48,92 @@ TEST_F(RotaryTablesTest, AreRoundedToTheActivationsType) {
 }
 
 }  // namespace rotary_embedding_test
+
+namespace rotary_frequencies_test {
+
+using nlohmann::json;
+
+/// fp32 values: a power in fp32 may differ in the last bits between mathematical libraries.
+void expect_close(double value, double expected) {
+  EXPECT_NEAR(value, expected, std::abs(expected) * 4e-7 + 1e-12);
+}
+
+config::ModelConfig config_of(const json& recorded) {
+  config::ModelConfig config;
+  config.kv_channels = recorded.at("kv_channels").get<Index>();
+  config.rotary_percent = recorded.at("percent").get<double>();
+  config.rotary_interleaved = recorded.at("interleaved").get<bool>();
+  config.rotary_base = recorded.at("base").get<Index>();
+  config.use_rope_scaling = recorded.at("llama3_scaling").get<bool>();
+  config.rope_scaling_factor = recorded.at("llama3_factor").get<double>();
+  if (!recorded.at("interpolation").is_null()) {
+    config.rotary_seq_len_interpolation_factor =
+        static_cast<Index>(recorded.at("interpolation").get<double>());
+  }
+  return config;
+}
+
+TEST(RotaryFrequencies, PlainAndLlama3AreTheReferences) {
+  const json cases = test::golden_table("rope").at("plain");
+  ASSERT_FALSE(cases.empty());
+  for (const json& recorded : cases) {
+    const config::ModelConfig config = config_of(recorded);
+    const RotaryFrequencies frequencies = rotary_frequencies(config);
+    const json& inverse = recorded.at("inv_freq");
+    const json& angles = recorded.at("angles_position_0_to_4").at(3);
+    ASSERT_EQ(frequencies.inverse.size(), inverse.size());
+    for (std::size_t i = 0; i < inverse.size(); ++i) {
+      expect_close(frequencies.inverse[i], inverse.at(i).get<double>());
+      const std::size_t at = config.rotary_interleaved ? 2 * i : i;
+      expect_close(3 / frequencies.position_divisor * frequencies.inverse[i],
+                   angles.at(at).get<double>());
+    }
+    EXPECT_EQ(frequencies.concentration, 1);
+  }
+}
+
+TEST(RotaryFrequencies, YarnIsTheReferences) {
+  const json cases = test::golden_table("rope").at("yarn");
+  ASSERT_FALSE(cases.empty());
+  for (const json& recorded : cases) {
+    config::ModelConfig plain;
+    plain.kv_channels = recorded.at("dim").get<Index>();
+    plain.rotary_base = static_cast<Index>(recorded.at("base").get<double>());
+    const double factor = recorded.at("factor").get<double>();
+    const std::vector<double> scaled =
+        yarn_scaled(rotary_frequencies(plain).inverse, recorded.at("base").get<double>(),
+                    {.factor = factor,
+                     .beta_fast = recorded.at("beta_fast").get<double>(),
+                     .beta_slow = recorded.at("beta_slow").get<double>(),
+                     .original_positions = recorded.at("original_max").get<double>()});
+    for (std::size_t i = 0; i < scaled.size(); ++i) {
+      expect_close(scaled[i], recorded.at("angles_position_1").at(i).get<double>());
+    }
+    expect_close(yarn_mscale(factor, recorded.at("mscale").get<double>()) /
+                     yarn_mscale(factor, recorded.at("mscale_all_dim").get<double>()),
+                 recorded.at("concentration").get<double>());
+  }
+}
+
+TEST(RotaryFrequencies, YarnFollowsTheConfiguration) {
+  config::ModelConfig config;
+  config.kv_channels = 64;
+  config.rope_type = config::RopeType::yarn;
+  config.rotary_scaling_factor = 40;
+  const json recorded = test::golden_table("rope").at("yarn").at(0);
+  const RotaryFrequencies frequencies = rotary_frequencies(config);
+  expect_close(frequencies.concentration, recorded.at("concentration").get<double>());
+  expect_close(frequencies.inverse[20], recorded.at("angles_position_1").at(20).get<double>());
+}
+
+TEST(RotaryFrequencies, YarnsMscaleIsTheReferences) {
+  const json table = test::golden_table("rope");
+  for (const json& recorded : table.at("yarn_mscale")) {
+    expect_close(
+        yarn_mscale(recorded.at("scale").get<double>(), recorded.at("mscale").get<double>()),
+        recorded.at("value").get<double>());
+  }
+}
+
+}  // namespace rotary_frequencies_test
 }  // namespace mpitron::nn

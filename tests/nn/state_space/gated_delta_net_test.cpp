@@ -14,7 +14,7 @@ class GatedDeltaNetTest : public LayerTest {
 };
 
 TEST_F(GatedDeltaNetTest, HasTheReferencesParameters) {
-  const GatedDeltaNet net(builder_);
+  const GatedDeltaNet net(builder_, 1);
   EXPECT_EQ(names(), (std::vector<std::string>{"in_proj.weight", "conv1d.weight", "dt_bias",
                                                "A_log", "out_norm.weight", "out_proj.weight"}));
   // Queries and keys of 8, values and gate of 20, beta and alpha of 4.
@@ -24,7 +24,7 @@ TEST_F(GatedDeltaNetTest, HasTheReferencesParameters) {
 }
 
 TEST_F(GatedDeltaNetTest, EveryParameterHasAGradientAndEveryStepTheSameBits) {
-  const GatedDeltaNet net(builder_);
+  const GatedDeltaNet net(builder_, 1);
   const auto forward = [&](Context& context, const Var& x) {
     return net.forward(context, x, {}).output;
   };

@@ -17,7 +17,7 @@ class MambaMixerTest : public LayerTest {
 };
 
 TEST_F(MambaMixerTest, HasTheReferencesParameters) {
-  const MambaMixer mixer(builder_);
+  const MambaMixer mixer(builder_, 1);
   EXPECT_EQ(names(),
             (std::vector<std::string>{"in_proj.weight", "conv1d.weight", "conv1d.bias", "dt_bias",
                                       "A_log", "D", "norm.weight", "out_proj.weight"}));
@@ -27,7 +27,7 @@ TEST_F(MambaMixerTest, HasTheReferencesParameters) {
 }
 
 TEST_F(MambaMixerTest, EveryParameterHasAGradient) {
-  const MambaMixer mixer(builder_);
+  const MambaMixer mixer(builder_, 1);
   const Step first = step_of(mixer);
   for (const autograd::Parameter& parameter : parameters_) {
     double largest = 0;
@@ -41,7 +41,7 @@ TEST_F(MambaMixerTest, EveryParameterHasAGradient) {
 
 /// The last position changes no other one.
 TEST_F(MambaMixerTest, LooksAtNoLaterPosition) {
-  const MambaMixer mixer(builder_);
+  const MambaMixer mixer(builder_, 1);
   initialize();
   Context cx = context();
   const Var x = input();

@@ -1,6 +1,5 @@
-#include "ops/attention/gathered_attention.h"
-
 #include "comm/groups/world.h"
+#include "ops/attention/context_attention.h"
 #include "ops/context_case.h"
 #include "ops/gradient_check.h"
 

@@ -1,6 +1,6 @@
 #include "ops/attention/output_gate.h"
 
-#include "ops/elementwise/columns.h"
+#include "ops/elementwise/reshape.h"
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {

@@ -1,6 +1,5 @@
-#include "ops/attention/ring_attention.h"
-
 #include "comm/groups/world.h"
+#include "ops/attention/context_attention.h"
 #include "ops/context_case.h"
 #include "ops/gradient_check.h"
 #include "support/host_runtime.h"

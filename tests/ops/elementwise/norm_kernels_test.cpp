@@ -1,5 +1,4 @@
-#include "ops/elementwise/norm_kernels.h"
-
+#include "ops/elementwise/norm.h"
 #include "ops/gradient_check.h"
 
 namespace mpitron::ops {

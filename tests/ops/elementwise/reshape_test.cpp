@@ -20,4 +20,36 @@ TEST_F(ReshapeTest, SharesMemoryAndGradient) {
 }
 
 }  // namespace reshape_test
+
+namespace columns_test {
+
+class ColumnsTest : public GradientCheck {};
+
+TEST_F(ColumnsTest, BackwardOfBothPartsIsTheGradient) {
+  expect_gradients({random({2, 3, 5})}, [](Context& context, const std::vector<Var>& x) {
+    const auto [left, right] = split_columns(context, x[0], 2);
+    return join_columns(context, right, left);
+  });
+}
+
+TEST_F(ColumnsTest, APartWithoutAGradientCountsAsZeros) {
+  for (const bool use_left : {false, true}) {
+    expect_gradients({random({2, 3, 5})}, [&](Context& context, const std::vector<Var>& x) {
+      const auto [left, right] = split_columns(context, x[0], 2);
+      return use_left ? left : right;
+    });
+  }
+}
+
+TEST_F(ColumnsTest, PartsAreCopiesInOrder) {
+  const Tensor x = test::make_tensor(*device_, {2, 3}, DType::f64, {1, 2, 3, 4, 5, 6});
+  Context cx = context();
+  const auto [left, right] = split_columns(cx, autograd::constant(x), 1);
+  EXPECT_EQ(test::values_of(left.value), (std::vector<double>{1, 4}));
+  EXPECT_EQ(test::values_of(right.value), (std::vector<double>{2, 3, 5, 6}));
+  EXPECT_EQ(test::values_of(join_columns(cx, right, left).value),
+            (std::vector<double>{2, 3, 1, 5, 6, 4}));
+}
+
+}  // namespace columns_test
 }  // namespace mpitron::ops

@@ -41,7 +41,7 @@ TEST(ParameterFile, MistakesAreTold) {
   EXPECT_EQ(mistake("name: mine\nextends: nobody\n"),
             "mine.yaml: extends nobody, which is not known");
   EXPECT_EQ(mistake("name: mine\nextends: h100-dgx\ngpu: {memroy: 80e9}\n"),
-            "mine.yaml: no key gpu.memroy is known");
+            "mine.yaml: no key gpu.memroy is known; did you mean gpu.memory?");
   EXPECT_EQ(mistake("name: mine\nextends: mine\n"), "mine.yaml: extends itself");
   EXPECT_EQ(mistake("gpu: {}\n"), "mine.yaml:1: a map with a `name` is expected");
   EXPECT_EQ(mistake("name: mine\nfitted:\n  link.share: a\n"),

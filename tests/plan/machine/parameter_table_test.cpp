@@ -37,8 +37,15 @@ TEST(ParameterTable, ShippedMachinesLieInTheRanges) {
   }
 }
 
-TEST(ParameterTable, RefusesUnknownKeys) {
-  EXPECT_ANY_THROW(make_machine("x", {{"no_such_key", {"1", "x.yaml"}}}));
+TEST(ParameterTable, UnknownKeysAreToldWithTheNearest) {
+  WrittenValues values = Library().machines.values(*Library().machines.find("a100-dgx"));
+  values["gpu.memry"] = {"1e9", "x.yaml"};
+  try {
+    make_machine("x", values);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "x.yaml: no key gpu.memry is known; did you mean gpu.memory?");
+  }
 }
 
 }  // namespace parameter_table_test

@@ -1,5 +1,7 @@
 #include "tokenizers/chat/sft_tokenizer.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
@@ -36,6 +38,40 @@ TEST(SftTokenizer, RefusesWhatDoesNotFit) {
       std::string::npos);
   EXPECT_NE(test::message_of([] { SftTokenizer(qwen2(), "default"); }).find("missing"),
             std::string::npos);
+}
+
+/// A copy of the tokenizer with a chat template of its own.
+class TemplateTest : public ::testing::Test {
+ protected:
+  SftTokenizer with_template(const std::string& text) const {
+    std::filesystem::copy(qwen2(), folder_.path(), std::filesystem::copy_options::recursive);
+    test::write_bytes(folder_ / "tokenizer_config.json",
+                      R"({"eos_token": "<|im_end|>", "chat_template": ")" + text + "\"}");
+    return {folder_.path(), "default"};
+  }
+  const std::vector<ChatMessage> talk_{
+      {"user", "Say it"}, {"assistant", "One"}, {"user", "And"}, {"assistant", "Two"}};
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(TemplateTest, AnswersAreWhatARenderingHasMore) {
+  const SftTokenizer tokenizer = with_template(
+      "{% for m in messages %}{{ m.role }}<|im_start|>{{ m.content | trim }}<|im_end|>{% endfor %}"
+      "{% if add_generation_prompt %}assistant<|im_start|>{% endif %}");
+  const auto cache = tokenizer.make_cache();
+  const auto [ids, targets] = tokenizer.encode_conversation(talk_, *cache);
+  TokenIds learned;
+  std::ranges::copy_if(targets, std::back_inserter(learned),
+                       [](TokenId id) { return id != SftTokenizer::kIgnored; });
+  EXPECT_EQ(tokenizer.decode(learned), "One<|im_end|>Two<|im_end|>");
+}
+
+TEST_F(TemplateTest, ATemplateThatRewritesItsPastIsRefused) {
+  const SftTokenizer tokenizer = with_template(
+      "{{ messages | length }}{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}");
+  const auto cache = tokenizer.make_cache();
+  const std::string text = test::message_of([&] { tokenizer.encode_conversation(talk_, *cache); });
+  EXPECT_NE(text.find("before turn 2 (assistant)"), std::string::npos) << text;
 }
 
 }  // namespace sft_tokenizer_test

@@ -1,10 +1,9 @@
-#include "train/batches/masked_lm_data.h"
-
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
 #include "tokenizers/core/null_tokenizer.h"
 #include "tokenizers/word_piece/bert_tokenizer.h"
+#include "train/batches/training_data.h"
 #include "train/tiny_run.h"
 #include "utils/error.h"
 

@@ -18,7 +18,7 @@ class MockStream : public ::testing::Test {
 };
 
 TEST_F(MockStream, CountsGlobalSamples) {
-  MicrobatchStream stream(data_.sets.train, config_, *data_.tokenizer, 0);
+  MicrobatchStream stream(data_.sets.train, config_, data_, 0);
   for (const Index first : {0, 2, 4}) {
     const HostMicrobatch microbatch = stream.next();
     EXPECT_EQ(microbatch.samples, 2);
@@ -34,10 +34,10 @@ TEST_F(MockStream, CountsGlobalSamples) {
 }
 
 TEST_F(MockStream, ContinuesWhereARunStopped) {
-  MicrobatchStream whole(data_.sets.train, config_, *data_.tokenizer, 0);
+  MicrobatchStream whole(data_.sets.train, config_, data_, 0);
   whole.next(), whole.next();
   const std::vector<std::int64_t> third = copy(whole.next()[models::kTokens]);
-  MicrobatchStream resumed(data_.sets.train, config_, *data_.tokenizer, 4);
+  MicrobatchStream resumed(data_.sets.train, config_, data_, 4);
   const HostMicrobatch microbatch = resumed.next();
   EXPECT_EQ(microbatch.first_sample, 4);
   EXPECT_EQ(copy(microbatch[models::kTokens]), third);
@@ -46,7 +46,7 @@ TEST_F(MockStream, ContinuesWhereARunStopped) {
 TEST_F(MockStream, PackedDocumentsBringTheirMasks) {
   const config::RunConfig packed = tiny_run({"--reset-attention-mask"});
   const TrainingData data = make_training_data(packed);
-  MicrobatchStream stream(data.sets.train, packed, *data.tokenizer, 0);
+  MicrobatchStream stream(data.sets.train, packed, data, 0);
   EXPECT_EQ(stream.next()[models::kAttentionMask].size(), 2u * 8 * 8);
 }
 

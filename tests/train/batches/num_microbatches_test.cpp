@@ -1,8 +1,7 @@
-#include "train/batches/num_microbatches.h"
-
 #include <gtest/gtest.h>
 
 #include "support/golden_tables.h"
+#include "train/batches/sample_schedule.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

@@ -22,7 +22,7 @@ TEST(SampleSource, TextsEndWithTheirData) {
   const auto source = row_of(config::SampleKind::texts)
                           .source({.dataset = data.sets.train,
                                    .config = config,
-                                   .tokenizer = *data.tokenizer,
+                                   .data = data,
                                    .sampler = {.consumed_samples = data.sets.train->size() - 2,
                                                .micro_batch_size = 2}});
   const auto last = source->next();

@@ -7,7 +7,7 @@
 #include "support/corpus.h"
 #include "support/golden_json.h"
 #include "tokenizers/chat/sft_tokenizer.h"
-#include "train/batches/conversation_encoder.h"
+#include "train/batches/text_encoder.h"
 
 namespace mpitron::train {
 namespace sft_golden_test {

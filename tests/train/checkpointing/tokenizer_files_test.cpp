@@ -1,11 +1,10 @@
-#include "train/checkpointing/tokenizer_files.h"
-
 #include <gtest/gtest.h>
 
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 #include "tokenizers/core/null_tokenizer.h"
 #include "tokenizers/word_piece/bert_tokenizer.h"
+#include "train/checkpointing/load_differences.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

@@ -1,6 +1,6 @@
-#include "train/tuning/attention_meter.h"
-
 #include <gtest/gtest.h>
+
+#include "train/tuning/kernel_meters.h"
 
 namespace mpitron::train {
 namespace attention_meter_test {

@@ -1,6 +1,6 @@
-#include "train/tuning/gemm_meter.h"
-
 #include <gtest/gtest.h>
+
+#include "train/tuning/kernel_meters.h"
 
 namespace mpitron::train {
 namespace gemm_meter_test {

@@ -3,8 +3,7 @@
 #include "support/corpus.h"
 #include "support/temporary_folder.h"
 #include "train/tiny_run.h"
-#include "train/tuning/kernel_choice.h"
-#include "train/tuning/kernel_results.h"
+#include "train/tuning/kernel_meters.h"
 #include "train/tuning/kernel_tuning.h"
 #include "utils/system/files.h"
 

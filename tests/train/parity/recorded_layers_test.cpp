@@ -1,5 +1,3 @@
-#include "train/parity/recorded_layers.h"
-
 #include <cmath>
 #include <fstream>
 
@@ -8,6 +6,7 @@
 #include "support/host_runtime.h"
 #include "support/temporary_folder.h"
 #include "support/tensors.h"
+#include "train/parity/replay.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

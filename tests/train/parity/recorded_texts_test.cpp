@@ -1,8 +1,7 @@
-#include "train/parity/recorded_texts.h"
-
 #include <gtest/gtest.h>
 
 #include "support/golden_folder.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 
 namespace mpitron::train {

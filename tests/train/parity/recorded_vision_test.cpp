@@ -1,11 +1,10 @@
-#include "train/parity/recorded_vision.h"
-
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "support/drawn_images.h"
 #include "support/temporary_folder.h"
+#include "train/parity/recorded_batches.h"
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -34,7 +33,7 @@ TEST(RecordedVision, SizesBecomeFlags) {
 
 TEST(RecordedVision, OtherKindsAreNamed) {
   const test::TemporaryFolder folder;
-  test::write_file(folder / "config.json", with_kind("tower"));
+  test::write_file(folder / "config.json", with_kind("swin"));
   EXPECT_THROW(vision_flags(folder / "config.json"), Error);
   test::write_file(folder / "config.json", "{}");
   EXPECT_THROW(vision_flags(folder / "config.json"), Error);

@@ -1,8 +1,7 @@
-#include "train/reruns/rejected_results.h"
-
 #include <gtest/gtest.h>
 
 #include "support/corpus.h"
+#include "train/reruns/result_judge.h"
 
 namespace mpitron::train {
 namespace rejected_results_test {

@@ -6,7 +6,6 @@
 
 #include "support/corpus.h"
 #include "train/mock_training.h"
-#include "train/reruns/rejected_results.h"
 #include "utils/system/files.h"
 
 namespace mpitron::train {

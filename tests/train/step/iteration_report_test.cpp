@@ -76,12 +76,12 @@ TEST(IterationLine, EveryField) {
 
 TEST(IterationLine, LossesThatAreNotPositiveAreLeftOut) {
   IterationReport report = plain();
-  report.losses = {{"a", 0.0}, {"b", kNan}, {"c", -1.0}, {"d", kInf}};
+  report.losses = {{"a loss", 0.0}, {"b loss", kNan}, {"c loss", -1.0}, {"d loss", kInf}};
   const std::string line = iteration_line(report);
-  EXPECT_EQ(line.find(" a:"), std::string::npos);
-  EXPECT_EQ(line.find(" b:"), std::string::npos);
-  EXPECT_EQ(line.find(" c:"), std::string::npos);
-  EXPECT_NE(line.find(" d: INF |"), std::string::npos) << line;
+  EXPECT_EQ(line.find(" a loss:"), std::string::npos);
+  EXPECT_EQ(line.find(" b loss:"), std::string::npos);
+  EXPECT_EQ(line.find(" c loss:"), std::string::npos);
+  EXPECT_NE(line.find(" d loss: INF |"), std::string::npos) << line;
 }
 
 TEST(IntervalAverages, DividesByAdvancedIterations) {

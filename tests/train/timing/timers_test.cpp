@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "comm/groups/work.h"
+
 namespace mpitron::train {
 namespace timers_test {
 
@@ -136,4 +138,33 @@ TEST(Timers, LetTheDeviceSettleAroundWhatIsTimed) {
 }
 
 }  // namespace timers_test
+
+namespace step_clock_test {
+
+TEST(StepClock, CountsWaitingWhileItRuns) {
+  StepClock clock;
+  comm::add_waited_seconds(8);  // before it starts
+  clock.start();
+  comm::add_waited_seconds(1);
+  clock.stop();
+  comm::add_waited_seconds(16);  // an evaluation
+  clock.start();
+  comm::add_waited_seconds(2);
+  const StepTime time = clock.elapsed();
+  EXPECT_EQ(time.waited, 3);
+  EXPECT_GE(time.seconds, 0);
+  EXPECT_EQ(time.busy(), time.seconds - 3);
+}
+
+TEST(StepClock, GoesOnFromZero) {
+  StepClock clock;
+  clock.start();
+  comm::add_waited_seconds(1);
+  clock.elapsed();
+  EXPECT_EQ(clock.elapsed().waited, 0);
+  comm::add_waited_seconds(4);
+  EXPECT_EQ(clock.elapsed().waited, 4);
+}
+
+}  // namespace step_clock_test
 }  // namespace mpitron::train

@@ -1,11 +1,10 @@
-#include "train/tuning/kernel_choice.h"
-
 #include <gtest/gtest.h>
 
 #include "kernels/attention/attention_choice.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/gemm_choice.h"
 #include "train/tiny_run.h"
+#include "train/tuning/kernel_tuning.h"
 
 namespace mpitron::train {
 namespace kernel_choice_test {

@@ -8,4 +8,8 @@ Image decode_png(Bytes, const std::string& name) {
   throw_environment("{}: this program was built without libpng, which reads PNG files", name);
 }
 
+std::string encode_png(const Image&) {
+  throw_environment("this program was built without libpng, which writes PNG files");
+}
+
 }  // namespace mpitron::images

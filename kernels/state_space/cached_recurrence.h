@@ -1,0 +1,69 @@
+#pragma once
+#include "kernels/attention/cached_attention.h"
+#include "kernels/state_space/delta_rule.h"
+#include "kernels/state_space/selective_scan.h"
+
+namespace mpitron::kernels {
+
+using device::InOut;
+
+// What the mixers with a state compute of a step's rows, [t, 1, ...], each piece going on from the
+// state that lies at its place `state_from` (zeros where that is -1); the one behind its last row
+// is left at `state_to`. Rows of no piece are not written.
+//
+// Numerical contract
+//   arithmetic: as of the kernels for whole sequences (causal_conv.h, selective_scan.h,
+//               delta_rule.h), but position by position also where those meet in chunks
+//   order:      a row's bits depend on its own sequence alone: neither on how it was cut into
+//               pieces, nor on other pieces, nor on the number of threads
+//   outputs:    y and states `=`; states fp32
+
+/// The convolution with SiLU; its state are the w - 1 inputs before a position, oldest first.
+struct CachedConv {
+  static constexpr const char* name = "cached_conv";
+  In x;          // [t, 1, c]
+  In weight;     // [c, 1, w]
+  In bias;       // [c], optional
+  InOut states;  // [places, w - 1, c], of x's type
+  Out y;         // [t, 1, c]
+  std::span<const CachedPiece> pieces;
+
+  template <class F>
+  void views(F&& f) const {
+    f("x", x), f("weight", weight), f("bias", bias), f("y", y);
+  }
+};
+
+/// The scan of Mamba-2.
+struct CachedScan {
+  static constexpr const char* name = "cached_scan";
+  ScanInputs in;
+  InOut states;  // [places, heads, n, p]
+  Out y;         // [t, 1, heads p]
+  std::span<const CachedPiece> pieces;
+
+  template <class F>
+  void views(F&& f) const {
+    in.views(f), f("y", y);
+  }
+};
+
+/// The gated delta rule.
+struct CachedDeltaRule {
+  static constexpr const char* name = "cached_delta_rule";
+  DeltaRuleInputs in;
+  InOut states;  // [places, value heads, k, v]
+  Out o;         // [t, 1, value heads v]
+  std::span<const CachedPiece> pieces;
+
+  template <class F>
+  void views(F&& f) const {
+    in.views(f), f("o", o);
+  }
+};
+
+void run(device::HostStream&, const CachedConv&);
+void run(device::HostStream&, const CachedScan&);
+void run(device::HostStream&, const CachedDeltaRule&);
+
+}  // namespace mpitron::kernels

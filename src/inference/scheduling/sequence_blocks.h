@@ -1,0 +1,62 @@
+#pragma once
+#include <functional>
+
+#include "inference/scheduling/block_pool.h"
+#include "inference/scheduling/sequence.h"
+
+namespace mpitron::inference {
+
+/// The blocks of a scheduler's sequences: taken as they grow, shared until somebody writes, found
+/// again by the tokens that lead to them.
+class SequenceBlocks {
+ public:
+  /// `finds_prefixes`: full blocks are found again.
+  SequenceBlocks(const EngineShape& shape, bool finds_prefixes)
+      : block_size_(shape.block_size),
+        finds_prefixes_(finds_prefixes),
+        pool_(shape.blocks, shape.block_size, shape.block_owners),
+        owners_(shape.block_owners) {}
+
+  /// Blocks of so many tokens.
+  Index blocks_for(Index tokens) const { return (tokens + block_size_ - 1) / block_size_; }
+  /// Those that nobody uses.
+  Index available() const { return pool_.available(); }
+
+  /// Called where no block is left: gives some back and returns true, or false where nobody else is
+  /// to do so.
+  using MakeRoom = std::function<bool()>;
+  /// Blocks for the first `tokens` tokens; that of the next one is the sequence's own, a copy where
+  /// others use it, too. False, with what there was, where no room is made.
+  bool grow(Sequence& sequence, Index tokens, std::vector<PlaceCopy>& copies,
+            const MakeRoom& make_room);
+  /// For how many of `most` tokens behind the sequence's last there are blocks that nobody misses.
+  Index room_behind(Sequence& sequence, Index most);
+  /// How many of the next `tokens` that are to be computed have blocks of the sequence's own.
+  Index room_within(const Sequence& sequence, Index tokens) const;
+  /// Whether there are blocks for all tokens that the sequence has, beside those found for it.
+  bool has_room(const Sequence& sequence) const;
+  /// For what its encoder leaves, where has_room() said so.
+  void take_encoded(Sequence& sequence);
+  /// The sequence has what `other` has, too.
+  void share(const Sequence& other, Sequence& sequence);
+  /// All of them; nothing of the sequence is computed any more.
+  void give_back(Sequence& sequence);
+
+  /// Blocks that hold the beginning of the sequence become its own, all but that of its last token,
+  /// whose logits are needed.
+  void find_prefix(Sequence& sequence);
+  /// Full blocks of what was computed can be found.
+  void remember(Sequence& sequence);
+
+ private:
+  bool take(std::size_t number, const MakeRoom& make_room, Index& block);
+  Index owner_of(std::size_t number) const { return static_cast<Index>(number) % owners_; }
+  std::span<const TokenId> ids_of(const Sequence& sequence, Index first) const;
+
+  Index block_size_;
+  bool finds_prefixes_;
+  BlockPool pool_;
+  Index owners_;
+};
+
+}  // namespace mpitron::inference

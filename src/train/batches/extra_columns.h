@@ -1,0 +1,39 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "data/loading/batch_loader.h"
+#include "models/base/host_microbatch.h"
+#include "train/batches/training_data.h"
+
+namespace mpitron::train {
+
+/// What another model says of a batch's rows, as columns beside those of the data: with --dpo the
+/// reference's log-probabilities, with --teacher-file the teacher's words. They are valid until the
+/// next call.
+class ExtraColumns {
+ public:
+  explicit ExtraColumns(const TrainingData& data)
+      : reference_(data.reference), teacher_(data.teacher) {}
+
+  /// Error(data) for a row that the teacher has not seen.
+  void add(const data::Batch& batch, models::Columns& columns);
+
+ private:
+  /// Tokens and weights of a row.
+  struct Row {
+    std::span<const std::int64_t> tokens;
+    std::span<const float> weights;
+    bool counts() const;
+    std::uint64_t key() const { return RowValues::key_of(tokens, weights); }
+  };
+  void add_reference(const std::vector<Row>& rows, models::Columns& columns);
+  void add_teacher(const std::vector<Row>& rows, models::Columns& columns);
+
+  std::shared_ptr<const RowValues> reference_;
+  std::shared_ptr<const TeacherFile> teacher_;
+  std::vector<float> margins_, pairs_, log_probs_;
+  std::vector<std::int64_t> words_;
+};
+
+}  // namespace mpitron::train
