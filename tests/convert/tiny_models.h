@@ -12,7 +12,8 @@
 #include "support/foreign_files.h"
 
 // Models of all families as their files would have them; the values and the logits that belong to
-// them come from reference_logits.py and library_logits.py, the Megatron checkpoints from megatron_files.py.
+// them come from reference_logits.py and library_logits.py, the Megatron checkpoints from
+// megatron_files.py.
 
 namespace mpitron::test {
 

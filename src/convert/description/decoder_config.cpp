@@ -105,6 +105,12 @@ void write_positions(const ModelConfig& m, JsonObject& json) {
   }
 }
 
+/// Of a family whose heads rotate in all channels.
+void read_whole_heads(ConfigReading& reading) {
+  read_modern(reading);
+  reading.require(reading.result.model.rotary_percent == 1, "partial_rotary_factor");
+}
+
 }  // namespace
 
 void read_modern(ConfigReading& reading) {
@@ -206,7 +212,7 @@ void write_modern(const ModelConfig& m, JsonObject& json) {
 void read_llama(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
-  read_modern(reading);
+  read_whole_heads(reading);
   read_query_groups(reading);
   m.add_bias_linear = json.flag("attention_bias", false);
   m.add_qkv_bias = m.add_bias_linear || reading.result.model_type == "qwen2";
@@ -305,7 +311,7 @@ MoeConfig read_deepseek_experts(ConfigReading& reading) {
 void read_deepseek_v2(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;
-  read_modern(reading);
+  read_whole_heads(reading);
   m.add_bias_linear = m.add_qkv_bias = false;
   read_latent_attention(reading);
   read_yarn(reading);

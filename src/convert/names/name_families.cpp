@@ -167,8 +167,8 @@ Needs deepseek_v2(const ModelConfig& m) {
   return needs;
 }
 
-/// Gated attention with norms of heads, delta nets, and in each layer experts of which a token's sum
-/// to 1, beside a gated shared one.
+/// Gated attention with norms of heads, delta nets, and in each layer experts of which a token's
+/// sum to 1, beside a gated shared one.
 Needs qwen3_next(const ModelConfig& m) {
   Needs needs = nothing_newer(m, ModelKind::gpt);
   append(needs, modern(m));

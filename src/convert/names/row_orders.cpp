@@ -45,8 +45,8 @@ std::vector<RowMove> key_value_moves(const ModelConfig& m) {
   return moves;
 }
 
-/// Theirs: each query head and its gate side by side, then all keys, all values; ours: per group its
-/// queries, their gates, its key and its value.
+/// Theirs: each query head and its gate side by side, then all keys, all values; ours: per group
+/// its queries, their gates, its key and its value.
 std::vector<RowMove> gated_group_moves(const ModelConfig& m) {
   const Index d = m.kv_channels, g = m.num_query_groups, heads = m.num_attention_heads / g;
   const Index first_key = 2 * m.num_attention_heads * d, first_value = first_key + g * d;
@@ -65,7 +65,7 @@ std::vector<RowMove> gated_group_moves(const ModelConfig& m) {
 }
 
 /// Theirs: per key head its query, its key, and of its value heads the values and the gates; then
-/// per key head the betas and the alphas of its value heads. Ours: all queries, all keys, and so on.
+/// per key head the betas and the alphas of its value heads. Ours: all queries, all keys, ...
 std::vector<RowMove> delta_moves(const config::DeltaNetConfig& net) {
   const Index key = net.key_dim, shared = net.value_heads / net.key_heads;
   const Index value = shared * net.value_dim;
