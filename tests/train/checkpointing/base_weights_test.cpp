@@ -45,7 +45,12 @@ const Flags kIn4BitsFlags = {"--lora-base-weights", "nf4"};
 
 class BaseIn4Bits : public CheckpointFixture {
  protected:
-  void SetUp() override { run_with_checkpoints(kWide + save("base"), 1, 1, {1}); }
+  void SetUp() override { run(kWide + save("base"), 1, 1, {1}); }
+  static RunRecord run(const Flags& flags, Index ranks, Index last,
+                       const std::vector<Index>& saves = {}) {
+    return run_with_checkpoints(flags, ranks, last, saves,
+                                [] { return device::make_device("host"); });
+  }
   Flags tuned(const Flags& more) const {
     return kWide + kUpdates + Flags{"--pretrained-checkpoint", (root_ / "base").string()} + more;
   }
@@ -53,27 +58,27 @@ class BaseIn4Bits : public CheckpointFixture {
 
 TEST_F(BaseIn4Bits, GoesOnBitForBit) {
   const Flags flags = tuned(kIn4BitsFlags);
-  const RunRecord whole = run_with_checkpoints(flags + save("whole"), 1, 3, {2});
-  const RunRecord rest = run_with_checkpoints(flags + load("whole"), 1, 3);
+  const RunRecord whole = run(flags + save("whole"), 1, 3, {2});
+  const RunRecord rest = run(flags + load("whole"), 1, 3);
   EXPECT_EQ(rest.start, 2);
   EXPECT_EQ(rest.losses.front(), whole.losses.back());
   EXPECT_EQ(rest.state, whole.state);
-  const std::string text = message([&] { run_with_checkpoints(tuned(load("whole")), 1, 3); });
+  const std::string text = message([&] { run(tuned(load("whole")), 1, 3); });
   EXPECT_NE(text.find("with --lora-base-weights nf4"), std::string::npos) << text;
 }
 
 TEST_F(BaseIn4Bits, IsThatOfOneRankOnTwo) {
   const Flags flags = tuned(kIn4BitsFlags);
-  const RunRecord alone = run_with_checkpoints(flags, 1, 2);
+  const RunRecord alone = run(flags, 1, 2);
   for (const Flags& layout :
        {Flags{"--tensor-model-parallel-size", "2", "--sequence-parallel"}, Flags{}}) {
-    const RunRecord two = run_with_checkpoints(flags + layout, 2, 2);
+    const RunRecord two = run(flags + layout, 2, 2);
     for (std::size_t i = 0; i < alone.losses.size(); ++i) {
       EXPECT_NEAR(two.losses[i], alone.losses[i], 1e-6 * alone.losses[i]);
       EXPECT_NEAR(two.grad_norms[i], alone.grad_norms[i], 2e-6 * alone.grad_norms[i]);
     }
   }
-  const RunRecord plain = run_with_checkpoints(tuned({}), 1, 2);
+  const RunRecord plain = run(tuned({}), 1, 2);
   EXPECT_GT(std::abs(plain.losses[1] / alone.losses[1] - 1), 1e-5);  // it does round
 }
 
