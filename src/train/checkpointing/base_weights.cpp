@@ -1,5 +1,7 @@
 #include "train/checkpointing/base_weights.h"
 
+#include <charconv>
+
 #include <fmt/ranges.h>
 
 #include "checkpoint/plan/agreement.h"
@@ -67,6 +69,23 @@ void take_stored(device::Device& device, const io::SafetensorsFile::Tensor& stor
                io::safetensors_name(stored.type));
   }
   take_values(device, {stored.data.data(), *dtype, parameter.shape}, parameter);
+}
+
+/// Which of the folder's modules lie in layers that a model of so many layers lacks, a line each.
+std::string layers_too_many(const std::vector<std::string>& modules, Index layers) {
+  constexpr std::string_view kLayers = "layers.";
+  std::string problems;
+  for (const std::string& module : modules) {
+    const std::size_t at = module.find(kLayers);
+    Index layer = 0;  // from 0, as in their names
+    if (at != module.npos &&
+        std::from_chars(module.data() + at + kLayers.size(), module.data() + module.size(), layer)
+                .ec == std::errc() &&
+        layer >= layers) {
+      problems += fmt::format("\n  {}: the model has {} layers", module, layers);
+    }
+  }
+  return problems;
 }
 
 using checkpoint::LoadTarget;
@@ -192,7 +211,7 @@ config::LoraConfig adapter_config(const std::string& path) {
 /// Each rank takes its rows or columns of the factors of a folder of PEFT.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
   const io::PeftFolder folder(path);
-  std::string problems;
+  std::string problems = layers_too_many(folder.modules(), model.chunk(0).config().num_layers);
   for (autograd::Parameter& parameter : model.parameters()) {
     if (!parameter.role.low_rank) {
       continue;

@@ -27,6 +27,12 @@ TEST(BaseWeights, AnAdapterOfAnotherModelIsRefused) {
   const std::string text = test::message_of([&] { load_adapter(tiny.model, tiny.step, folder); });
   EXPECT_NE(text.find("is for another model"), std::string::npos) << text;
   EXPECT_NE(text.find("layers.0.self_attn.q_proj.lora_A.weight is "), std::string::npos) << text;
+  config.model.num_layers = 1;
+  TinyTraining shallow(*device, config);
+  const std::string other =
+      test::message_of([&] { load_adapter(shallow.model, shallow.step, folder); });
+  EXPECT_NE(other.find("layers.1.self_attn.q_proj: the model has 1 layers"), std::string::npos)
+      << other;
 }
 
 /// A model whose weights have rows of whole groups, also on two ranks.
