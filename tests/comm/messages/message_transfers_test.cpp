@@ -39,8 +39,10 @@ TEST(MessageTransfers, AreDoneWhenAllAreAndTellWhoIsAbsent) {
   const NamedGroup group("g", {3, 5, 9}, 0);
   const MessageMembers members(group, messages, 1);
   MessageTransfers transfers(members, members.tag(0, 0));
-  transfers.send(1, nullptr, 0);
-  transfers.receive(2, nullptr, 0);
+  char byte = 0;
+  transfers.send(1, &byte, 1);
+  transfers.receive(2, &byte, 1);
+  transfers.send(2, nullptr, 0);  // nothing to wait for
   messages.arrived = {5};
   EXPECT_FALSE(transfers.done());
   std::vector<Index> absent;

@@ -23,7 +23,7 @@ TEST(ResolveData, MasksAreMadeForWhateverKeepsDocumentsApart) {
 }
 
 TEST(ResolveData, NamesOfTokenizersAreTheReferences) {
-  EXPECT_EQ(data_of("").tokenizer_type, TokenizerType::none);
+  EXPECT_EQ(data_of("").tokenizer_type, TokenizerType::gpt2_bpe);
   EXPECT_EQ(data_of("--tokenizer-type TikTokenizer").tokenizer_type, TokenizerType::tik_token);
   EXPECT_EQ(data_of("--tokenizer-type GPTSentencePieceTokenizer").tokenizer_type,
             TokenizerType::gpt_sentence_piece);
