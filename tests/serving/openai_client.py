@@ -2,8 +2,10 @@
 """What programs written for OpenAI's service expect, asked by its own client library. usage: openai_client.py http://HOST:PORT"""
 import sys
 import threading
+import urllib.request
 
 import openai
+from prometheus_client.parser import text_string_to_metric_families
 
 PROMPT = "The 7. ship sails from"
 MODEL = "model"  # the name under which the server lists what it has loaded
@@ -86,7 +88,9 @@ def models(client):
 def mistakes(client):
     """What is wrong is told as the library's own errors, with the field's name."""
     for fields, word in (({"max_tokens": -1}, "max_tokens"), ({"temperature": -1}, "temperature"),
-                         ({"max_tokens": 10_000}, "context"), ({"prompt": {}}, "prompt")):
+                         ({"max_tokens": 10_000}, "context"), ({"prompt": {}}, "prompt"), ({"n": 0}, "n must"),
+                         ({"logprobs": 21}, "logprobs"), ({"suffix": "a"}, "suffix"), ({"stop": ["a"] * 17}, "stop"),
+                         ({"logit_bias": {"x": 1}}, "logit_bias"), ({"extra_body": {"guided_grammar": "a"}}, "guided_grammar")):
         try:
             client.completions.create(**{**dict(model=MODEL, prompt=PROMPT), **fields})
         except openai.BadRequestError as error:
@@ -95,10 +99,40 @@ def mistakes(client):
             raise AssertionError(f"{fields} was answered")
 
 
+def chats(client):
+    """A chat by a template of the request's own, whole and as a stream, with log-probabilities and their bytes."""
+    ask = dict(model=MODEL, messages=[{"role": "user", "content": PROMPT}], max_tokens=8, temperature=0,
+               extra_body={"chat_template": "{{ messages[0].content }}"})
+    whole = client.chat.completions.create(**ask, logprobs=True, top_logprobs=2).choices[0]
+    assert whole.message.role == "assistant" and whole.message.content and whole.finish_reason == "length", whole
+    spelled = b"".join(bytes(token.bytes) for token in whole.logprobs.content)
+    assert spelled.decode("utf-8", "replace") == whole.message.content, (spelled, whole)
+    assert all(len(token.top_logprobs) == 2 for token in whole.logprobs.content)
+    pieces = [chunk.choices[0].delta for chunk in client.chat.completions.create(**ask, stream=True)]
+    assert pieces[0].role == "assistant" and "".join(piece.content or "" for piece in pieces) == whole.message.content
+    try:
+        client.chat.completions.create(**{**ask, "extra_body": {"chat_template": "{{ raise_exception('not so') }}"}})
+    except openai.BadRequestError as error:
+        assert "not so" in str(error), error
+    else:
+        raise AssertionError("a template that fails was answered")
+
+
+def metrics(client):
+    """Prometheus' own parser reads /metrics; every histogram ends with all that it counted."""
+    with urllib.request.urlopen(str(client.base_url).replace("/v1/", "/metrics")) as page:
+        families = {family.name: family for family in text_string_to_metric_families(page.read().decode())}
+    for name in ("queue", "first_token", "between_tokens", "request"):
+        family = families[f"mpitron_{name}_seconds"]
+        values = {sample.name + sample.labels.get("le", ""): sample.value for sample in family.samples}
+        assert family.type == "histogram" and values[family.name + "_count"] > 0, family
+        assert values[family.name + "_bucket+Inf"] == values[family.name + "_count"], family
+
+
 def main():
     client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key="none", max_retries=0, timeout=60)
     failed = 0
-    for check in (completions, seeds, streams, log_probs, stops, models, mistakes):
+    for check in (completions, seeds, streams, log_probs, stops, chats, models, mistakes, metrics):
         try:
             check(client)
             print(f"ok      {check.__name__}")

@@ -17,8 +17,9 @@ finish() {
 }
 trap finish EXIT
 
-if [ -z "$streams" ] && [ ! -x "$clients/bin/schemathesis" ]; then
-  { python3 -m venv "$clients" && timeout 300 "$clients/bin/pip" install -q openai schemathesis; } >"$work/install.log" 2>&1 || {
+if [ -z "$streams" ] && ! "$clients/bin/python" -c 'import openai, schemathesis, prometheus_client' 2>/dev/null; then
+  { python3 -m venv "$clients" && timeout 300 "$clients/bin/pip" install -q openai schemathesis prometheus_client; } \
+    >"$work/install.log" 2>&1 || {
     printf 'serving: the clients cannot be installed (python3 with venv, and PyPI or a mirror are needed)\n'
     exit 77
   }
@@ -57,6 +58,14 @@ if [ -n "$streams" ]; then
   exit $status
 fi
 "$clients/bin/python" "$here/openai_client.py" "$address" || status=1
+# EXAMPLES requests of each kind to each route, made of the OpenAPI document; checks that the document tells the truth.
+if "$clients/bin/schemathesis" run "$address/openapi.json" --max-examples "${EXAMPLES:-8}" --seed 1 --no-shrink --phases examples,fuzzing \
+  --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance >schemathesis.log 2>&1; then
+  printf 'ok      schemathesis\n'
+else
+  tail -n 60 schemathesis.log
+  status=1
+fi
 kill -TERM "$server"
 wait "$server" || status=1
 server=

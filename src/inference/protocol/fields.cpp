@@ -16,6 +16,21 @@ constexpr Index kMostNames = 2048;  // of one object, which is searched in the o
   throw RequestError(400, fmt::format("{} must be {}", name, allowed), name);
 }
 
+/// What a rule allows, behind "must be".
+std::string allowed_by(const FieldRule& rule) {
+  const bool bounded = rule.least != rule.most;
+  switch (rule.type) {
+    case FieldType::integer:
+      return bounded ? fmt::format("an integer from {:.0f} to {:.0f}", rule.least, rule.most)
+                     : "an integer";
+    case FieldType::texts:
+      return bounded ? fmt::format("a string or a list of at most {:.0f} strings", rule.most)
+                     : "a string or a list of strings";
+    default:
+      return bounded ? fmt::format("a number from {} to {}", rule.least, rule.most) : "a number";
+  }
+}
+
 /// Before a parser that recurses sees it: brackets and colons outside of strings.
 void check_shape(std::string_view body) {
   int depth = 0;
@@ -70,14 +85,89 @@ Fields::Fields(std::unique_ptr<Value> value) : value_(std::move(value)) {}
 Fields::~Fields() = default;
 Fields::Fields(Fields&&) noexcept = default;
 
-Fields Fields::parse(std::string_view body) {
+Fields Fields::parse(std::string_view body, FieldRules rules) {
   check_shape(body);
   auto value = std::make_unique<Value>(Value{nlohmann::ordered_json::parse(body, nullptr, false)});
   if (!value->json.is_object()) {
     throw RequestError(400, value->json.is_discarded() ? "the body is not valid JSON"
                                                        : "the body is no JSON object");
   }
-  return Fields(std::move(value));
+  Fields fields(std::move(value));
+  for (const FieldRule& rule : rules) {
+    fields.check(rule);
+  }
+  return fields;
+}
+
+void Fields::check(const FieldRule& rule) const {
+  if (!has(rule.name)) {
+    if (rule.required) {
+      throw RequestError(400, fmt::format("{} is required", rule.name), rule.name);
+    }
+    return;
+  }
+  check_type(rule);
+  if (rule.least == rule.most) {
+    return;
+  }
+  const double value = rule.type == FieldType::texts ? static_cast<double>(texts(rule.name)->size())
+                                                     : number(rule.name, 0);
+  if (value < rule.least || value > rule.most) {
+    refuse(rule.name, allowed_by(rule));
+  }
+}
+
+/// The readers know most types.
+void Fields::check_type(const FieldRule& rule) const {
+  switch (rule.type) {
+    case FieldType::boolean:
+      boolean(rule.name, false);
+      return;
+    case FieldType::integer:
+      if (kind(rule.name) != Kind::integer) {
+        refuse(rule.name, allowed_by(rule));
+      }
+      integer(rule.name, 0);
+      return;
+    case FieldType::number:
+    case FieldType::real:
+      if (kind(rule.name) != Kind::integer && kind(rule.name) != Kind::real) {
+        refuse(rule.name, allowed_by(rule));
+      }
+      return;
+    case FieldType::text:
+      text(rule.name, "");
+      return;
+    case FieldType::texts:
+      if (!texts(rule.name)) {
+        refuse(rule.name, allowed_by(rule));
+      }
+      return;
+    case FieldType::ids:
+      ids(rule.name);
+      return;
+    case FieldType::prompts:
+      prompts(rule.name);
+      return;
+    case FieldType::bias:
+      bias(rule.name);
+      return;
+    case FieldType::list:
+      if (kind(rule.name) != Kind::list) {
+        refuse(rule.name, "a list");
+      }
+      return;
+    case FieldType::object:
+      object(rule.name);
+      return;
+    case FieldType::any:
+      return;
+    case FieldType::absent:
+      if (kind(rule.name) != Kind::boolean || boolean(rule.name, false)) {
+        throw RequestError(400, fmt::format("{} is not available", rule.name), rule.name);
+      }
+      return;
+  }
 }
 
 Fields::Kind Fields::kind(const std::string& name) const {
@@ -112,33 +202,25 @@ bool Fields::boolean(const std::string& name, bool fallback) const {
   return value == nullptr ? fallback : value->get<bool>();
 }
 
-std::int64_t Fields::integer(const std::string& name, std::int64_t fallback,
-                             std::pair<std::int64_t, std::int64_t> range) const {
+std::int64_t Fields::integer(const std::string& name, std::int64_t fallback) const {
   const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return fallback;
   }
-  const bool fits = value->is_number_integer() &&
-                    (!value->is_number_unsigned() ||
-                     value->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
-  const std::int64_t number = fits ? value->get<std::int64_t>() : 0;
-  if (!fits || number < range.first || number > range.second) {
-    refuse(name, fmt::format("an integer from {} to {}", range.first, range.second));
+  if (!value->is_number_integer() ||
+      (value->is_number_unsigned() &&
+       value->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))) {
+    refuse(name, "an integer of 64 bits");
   }
-  return number;
+  return value->get<std::int64_t>();
 }
 
-double Fields::number(const std::string& name, double fallback,
-                      std::pair<double, double> range) const {
+double Fields::number(const std::string& name, double fallback) const {
   const nlohmann::ordered_json* value = value_->find(name);
-  if (value == nullptr) {
-    return fallback;
+  if (value != nullptr && !value->is_number()) {
+    refuse(name, "a number");
   }
-  const double number = value->is_number() ? value->get<double>() : 0;
-  if (!value->is_number() || number < range.first || number > range.second) {
-    refuse(name, fmt::format("a number from {} to {}", range.first, range.second));
-  }
-  return number;
+  return value == nullptr ? fallback : value->get<double>();
 }
 
 std::string Fields::text(const std::string& name, const std::string& fallback) const {

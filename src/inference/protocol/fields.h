@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -45,24 +46,52 @@ struct Prompt {
   std::optional<TokenIds> ids;
 };
 
-/// The fields of a JSON object. Readers throw RequestError(400) naming the field for another type
-/// or a value outside [least, most]; a field that is null counts as absent.
+/// What a field of a request holds.
+enum class FieldType {
+  boolean,
+  integer,
+  number,
+  real,  // a number that is written as no integer
+  text,
+  texts,  // a string or a list of strings
+  ids,
+  prompts,
+  bias,
+  list,
+  object,
+  any,
+  absent  // known to other servers and not available here
+};
+
+/// A field of a request. Requests are read and refused by these rows, and the OpenAPI document is
+/// made of them.
+struct FieldRule {
+  const char* name = "";
+  FieldType type = FieldType::any;
+  double least = 0, most = 0;  // of a number, and of strings in a list; equal: any
+  const char* help = "";
+  bool required = false;
+  const char* wrong = nullptr;  // the reference's own text where the type is another one
+};
+using FieldRules = std::span<const FieldRule>;
+
+/// The fields of a JSON object. Readers throw RequestError(400) naming the field for another type;
+/// a field that is null counts as absent.
 class Fields {
  public:
   enum class Kind { absent, null, boolean, integer, real, text, list, object };
 
-  /// RequestError(400) for what is no JSON object, nests deeper than 64 or has an object of more
-  /// than 2048 names.
-  static Fields parse(std::string_view body);
+  /// RequestError(400) for what is no JSON object, nests deeper than 64, has an object of more than
+  /// 2048 names, or a field that its rule does not allow; fields without a rule are let through.
+  static Fields parse(std::string_view body, FieldRules rules = {});
   ~Fields();
   Fields(Fields&&) noexcept;
 
   Kind kind(const std::string& name) const;
   bool has(const std::string& name) const { return kind(name) > Kind::null; }
   bool boolean(const std::string& name, bool fallback) const;
-  std::int64_t integer(const std::string& name, std::int64_t fallback,
-                       std::pair<std::int64_t, std::int64_t> range) const;
-  double number(const std::string& name, double fallback, std::pair<double, double> range) const;
+  std::int64_t integer(const std::string& name, std::int64_t fallback) const;
+  double number(const std::string& name, double fallback) const;
   std::string text(const std::string& name, const std::string& fallback) const;
   /// A string or a list of strings; nothing for anything else.
   std::optional<std::vector<std::string>> texts(const std::string& name) const;
@@ -79,6 +108,8 @@ class Fields {
  private:
   struct Value;
   explicit Fields(std::unique_ptr<Value> value);
+  void check(const FieldRule& rule) const;
+  void check_type(const FieldRule& rule) const;
   std::unique_ptr<Value> value_;
 };
 

@@ -6,6 +6,8 @@ struct GenerationService::Group {
   AnswerGroup calls;
   std::vector<std::uint64_t> ids;
   std::size_t unfinished = 0;
+  Clock::time_point submitted;
+  std::vector<Clock::time_point> told = {};  // when an answer's last news came
 };
 
 GenerationService::GenerationService(Engine& engine, const tokenizers::Tokenizer& tokenizer,
@@ -31,7 +33,8 @@ std::uint64_t GenerationService::submit(AnswerGroup group) {
   const std::uint64_t id = next_group_++;
   ++open_;
   auto shared = std::make_shared<AnswerGroup>(std::move(group));
-  commands_.push_back([this, id, shared] { start(id, std::move(*shared)); });
+  commands_.push_back(
+      [this, id, shared, submitted = Clock::now()] { start(id, std::move(*shared), submitted); });
   wake_.notify_all();
   return id;
 }
@@ -57,22 +60,19 @@ ServiceStats GenerationService::stats() const {
   return published_;
 }
 
-void GenerationService::start(std::uint64_t id, AnswerGroup calls) {
+void GenerationService::start(std::uint64_t id, AnswerGroup calls, Clock::time_point submitted) {
   auto group = std::make_shared<Group>();
   group->calls = std::move(calls);
   group->unfinished = group->calls.requests.size();
+  group->submitted = submitted;
+  group->told.resize(group->unfinished, submitted);
   try {
     for (std::size_t i = 0; i < group->calls.requests.size(); ++i) {
       GenerationRequest request = group->calls.requests[i];
       request.leader = request.leader > 0 ? group->ids.at(request.leader - 1) : 0;
       group->ids.push_back(
           generator_.submit(std::move(request), [this, id, i, group](const Answer& answer) {
-            if (answer.finish != FinishReason::none) {
-              --group->unfinished;
-            }
-            if (!given_up_) {
-              group->calls.answered(i, answer);
-            }
+            answered(*group, i, answer);
             if (group->unfinished == 0) {
               forget(id);
               ++own_.finished_groups;
@@ -87,6 +87,27 @@ void GenerationService::start(std::uint64_t id, AnswerGroup calls) {
     }
     --open_;
     group->calls.failed(500, error.what());
+  }
+}
+
+/// Counts the news of an answer and passes them on.
+void GenerationService::answered(Group& group, std::size_t number, const Answer& answer) {
+  const Clock::time_point now = Clock::now();
+  Clock::time_point& last = group.told[number];
+  Latencies& took = own_.latencies;
+  if (last == group.submitted) {
+    took.queue.add(answer.begun - group.submitted);
+    took.first_token.add(now - group.submitted);
+  } else {
+    took.between_tokens.add(now - last);
+  }
+  last = now;
+  if (answer.finish != FinishReason::none) {
+    --group.unfinished;
+    took.whole.add(now - group.submitted);
+  }
+  if (!given_up_) {
+    group.calls.answered(number, answer);
   }
 }
 

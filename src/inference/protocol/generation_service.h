@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include "inference/protocol/metrics.h"
 #include "inference/scheduling/generator.h"
 
 namespace mpitron::inference {
@@ -23,6 +24,7 @@ struct ServiceStats {
   Index prompt_tokens = 0, generated_tokens = 0, cached_tokens = 0;
   Index finished_groups = 0, cancelled_groups = 0;
   Index blocks = 0, blocks_free = 0;
+  Latencies latencies;
 };
 
 /// A generator on a thread of its own, for any number of clients' threads.
@@ -46,9 +48,11 @@ class GenerationService {
 
  private:
   struct Group;
+  using Clock = std::chrono::steady_clock;
   void loop();
   void take_commands(bool wait);
-  void start(std::uint64_t id, AnswerGroup group);
+  void start(std::uint64_t id, AnswerGroup group, Clock::time_point submitted);
+  void answered(Group& group, std::size_t number, const Answer& answer);
   void fail_all(const std::string& message);
   void forget(std::uint64_t id);
   void publish();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/protocol/field_tables.h"
 #include "inference/protocol/served_beams.h"
 
 namespace mpitron::inference {
@@ -19,20 +20,24 @@ void check(bool holds, const char* text) {
   }
 }
 
+const FieldRule& rule_of(const std::string& name) {
+  return *std::ranges::find(megatron_fields(), name, &FieldRule::name);
+}
+
 bool read_flag(const Fields& fields, const std::string& name) {
   const Kind kind = fields.kind(name);
-  check(kind == Kind::absent || kind == Kind::boolean, (name + " must be a boolean value").c_str());
+  check(kind == Kind::absent || kind == Kind::boolean, rule_of(name).wrong);
   return fields.boolean(name, false);
 }
 
-/// A number of one of these kinds, `fallback` where it is absent.
-double read_number(const Fields& fields, const std::string& name, double fallback, const char* text,
-                   bool integers, bool reals) {
+/// A number of its rule's type, `fallback` where it is absent.
+double read_number(const Fields& fields, const std::string& name, double fallback) {
   const Kind kind = fields.kind(name);
-  check(
-      kind == Kind::absent || (integers && kind == Kind::integer) || (reals && kind == Kind::real),
-      text);
-  return fields.number(name, fallback, {-1e300, 1e300});
+  const FieldRule& rule = rule_of(name);
+  check(kind == Kind::absent || (kind == Kind::integer && rule.type != FieldType::real) ||
+            (kind == Kind::real && rule.type != FieldType::integer),
+        rule.wrong);
+  return fields.number(name, fallback);
 }
 
 void read_prompts(const Fields& fields, MegatronRequest& request) {
@@ -49,19 +54,16 @@ void read_prompts(const Fields& fields, MegatronRequest& request) {
 }
 
 void read_top_p(const Fields& fields, SamplingRule& rule) {
-  const char* text = "top_p must be a positive float less than or equal to 1.0";
-  const double top_p = read_number(fields, "top_p", 0, text, false, true);
+  const double top_p = read_number(fields, "top_p", 0);
   check(top_p <= 0 || rule.top_k == 0, "cannot set both top-k and top-p samplings.");
   check(top_p >= 0 && top_p <= 1, "top_p must be less than or equal to 1.0");
-  text = "top_p_decay must be a positive float less than or equal to 1.0";
-  rule.top_p_decay = read_number(fields, "top_p_decay", 0, text, false, true);
+  rule.top_p_decay = read_number(fields, "top_p_decay", 0);
   if (fields.kind("top_p_decay") != Kind::absent) {
     check(top_p > 0, "top_p_decay cannot be set without top_p");
     check(rule.top_p_decay >= 0 && rule.top_p_decay <= 1,
           "top_p_decay must be less than or equal to 1.0");
   }
-  text = "top_p_bound must be a positive float less than or equal to top_p";
-  rule.top_p_bound = read_number(fields, "top_p_bound", 0, text, false, true);
+  rule.top_p_bound = read_number(fields, "top_p_bound", 0);
   if (fields.kind("top_p_bound") != Kind::absent) {
     check(top_p > 0, "top_p_bound cannot be set without top_p");
     check(rule.top_p_bound > 0 && rule.top_p_bound <= top_p,
@@ -72,15 +74,10 @@ void read_top_p(const Fields& fields, SamplingRule& rule) {
 
 void read_sampling(const Fields& fields, MegatronRequest& request) {
   SamplingRule& rule = request.sampling;
-  rule.temperature =
-      read_number(fields, "temperature", 1,
-                  "temperature must be a positive number less than or equal to 1000.0", true, true);
+  rule.temperature = read_number(fields, "temperature", 1);
   check(rule.temperature > 0 && rule.temperature <= 100,
         "temperature must be a positive number less than or equal to 100.0");
-  const double top_k = read_number(
-      fields, "top_k", 0,
-      "top_k must be an integer equal to or greater than 0 and less than or equal to 1000", true,
-      false);
+  const double top_k = read_number(fields, "top_k", 0);
   check(top_k >= 0 && top_k <= 1000,
         "top_k must be equal to or greater than 0 and less than or equal to 1000");
   rule.top_k = static_cast<Index>(top_k);
@@ -89,19 +86,16 @@ void read_sampling(const Fields& fields, MegatronRequest& request) {
 
 void read_beams(const Fields& fields, MegatronRequest& request) {
   if (fields.kind("beam_width") != Kind::absent) {
-    const double width =
-        read_number(fields, "beam_width", 0, "beam_width must be integer", true, false);
+    const double width = read_number(fields, "beam_width", 0);
     check(width >= 1, "beam_width must be an integer > 1");
     check(request.prompts.size() == 1, "When doing beam_search, batch size must be 1");
     request.beam_width = static_cast<Index>(std::min(width, 1e6));
   }
-  const double stop =
-      read_number(fields, "stop_token", -1, "stop_token must be an integer", true, false);
+  const double stop = read_number(fields, "stop_token", -1);
   if (fields.kind("stop_token") != Kind::absent) {
     request.stop_token = static_cast<TokenId>(std::clamp(stop, -1.0, 1e9));
   }
-  request.length_penalty =
-      read_number(fields, "length_penalty", 1, "length_penalty must be a float", false, true);
+  request.length_penalty = read_number(fields, "length_penalty", 1);
 }
 
 GenerationRequest generation_of(const ServedModel& model, const MegatronRequest& request,
@@ -261,9 +255,8 @@ void start(const ServedModel& model, const MegatronRequest& request,
 MegatronRequest parse_megatron_request(const Fields& fields) {
   MegatronRequest request;
   read_prompts(fields, request);
-  request.tokens = static_cast<Index>(std::min(
-      1e15, read_number(fields, "tokens_to_generate", 64,
-                        "tokens_to_generate must be an integer greater than 0", true, false)));
+  request.tokens =
+      static_cast<Index>(std::min(1e15, read_number(fields, "tokens_to_generate", 64)));
   check(request.tokens >= 0, "tokens_to_generate must be an integer greater than or equal to 0");
   request.log_probs = read_flag(fields, "logprobs");
   check(request.tokens > 0 || request.log_probs,
@@ -276,26 +269,23 @@ MegatronRequest parse_megatron_request(const Fields& fields) {
   request.stop_on_eol = read_flag(fields, "stop_on_eol");
   request.prevent_newline_after_colon = read_flag(fields, "prevent_newline_after_colon");
   request.seeded = fields.kind("random_seed") != Kind::absent;
-  const double seed =
-      read_number(fields, "random_seed", 0, "random_seed must be integer", true, false);
+  const double seed = read_number(fields, "random_seed", 0);
   check(seed >= 0, "random_seed must be a positive integer");
   request.sampling.seed =
-      request.seeded ? static_cast<std::uint64_t>(fields.integer("random_seed", 0, {0, INT64_MAX}))
-                     : random_seed();
+      request.seeded ? static_cast<std::uint64_t>(fields.integer("random_seed", 0)) : random_seed();
   read_flag(fields, "no_log");
   read_beams(fields, request);
   return request;
 }
 
 void check_megatron_completion(const Fields& fields) {
-  constexpr std::pair<std::int64_t, std::int64_t> kAny{INT64_MIN, INT64_MAX};
   check(fields.has("max_tokens"), "max_tokens is required");
-  const bool generates = fields.integer("max_tokens", 0, kAny) > 0;
+  const bool generates = fields.integer("max_tokens", 0) > 0;
   check(generates || fields.boolean("echo", false),
         "echo=False not supported when tokens_to_generate == 0");
-  check(fields.integer("best_of", 1, kAny) <= 1, "best_of > 1 not supported");
-  check(fields.integer("n", 1, kAny) <= 1, "num_completions > 1 not supported");
-  const Index top = fields.integer("logprobs", 0, kAny);
+  check(fields.integer("best_of", 1) <= 1, "best_of > 1 not supported");
+  check(fields.integer("n", 1) <= 1, "num_completions > 1 not supported");
+  const Index top = fields.integer("logprobs", 0);
   check(top <= 0 || !generates, "cannot return top-k unless tokens_to_generate=0 at this time");
   check(top <= 10, "return_topk_logprobs > 10 not supported");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "utils/text/utf8.h"
@@ -39,13 +40,19 @@ Json stop_reason(const Answer& answer, TokenId eod) {
   return answer.stop_id >= 0 && answer.stop_id != eod ? Json(answer.stop_id) : Json(nullptr);
 }
 
+/// What stands for a token in lists: two ids may have the same text.
+std::string name_of(const ServedModel& model, TokenId id, bool by_id) {
+  return by_id ? "token_id:" + std::to_string(id) : model.token_text(id);
+}
+
 /// Lists of /v1/completions, filled token by token.
 struct CompletionLists {
   const ServedModel& model;
+  bool by_id;
   Json tokens = Json::array(), values = Json::array(), top = Json::array(), offsets = Json::array();
 
   void add(TokenId id, const TokenLogProbs* log_probs, std::size_t offset) {
-    const std::string text = model.token_text(id);
+    const std::string text = name_of(model, id, by_id);
     tokens.push_back(text);
     offsets.push_back(offset);
     if (log_probs == nullptr) {
@@ -55,7 +62,7 @@ struct CompletionLists {
     }
     Json likeliest = Json::object();
     for (const TokenLogProb& each : log_probs->top) {
-      const std::string name = model.token_text(each.id);
+      const std::string name = name_of(model, each.id, by_id);
       if (!likeliest.contains(name)) {  // the larger value stays
         likeliest[name] = shortest(each.value);
       }
@@ -75,24 +82,25 @@ struct CompletionLists {
   }
 };
 
-Json chat_token(const ServedModel& model, const TokenLogProb& token) {
+Json chat_token(const ServedModel& model, const TokenLogProb& token, bool by_id) {
   const std::string bytes = model.tokenizer.decode(std::span(&token.id, 1));
   Json values = Json::array();
   for (const char byte : bytes) {
     values.push_back(static_cast<unsigned char>(byte));
   }
-  return {{"token", replace_invalid_utf8(bytes)},
+  return {{"token", name_of(model, token.id, by_id)},
           {"logprob", shortest(token.value)},
           {"bytes", values}};
 }
 
-Json chat_log_probs(const ServedModel& model, const Answer& answer, std::size_t from) {
+Json chat_log_probs(const ServedModel& model, const OpenAiRequest& request, const Answer& answer,
+                    std::size_t from) {
   Json content = Json::array();
   for (std::size_t i = from; i < answer.log_probs.size(); ++i) {
-    Json entry = chat_token(model, answer.log_probs[i].token);
+    Json entry = chat_token(model, answer.log_probs[i].token, request.names_ids);
     entry["top_logprobs"] = Json::array();
     for (const TokenLogProb& each : answer.log_probs[i].top) {
-      entry["top_logprobs"].push_back(chat_token(model, each));
+      entry["top_logprobs"].push_back(chat_token(model, each, request.names_ids));
     }
     content.push_back(entry);
   }
@@ -101,7 +109,7 @@ Json chat_log_probs(const ServedModel& model, const Answer& answer, std::size_t 
 
 Json completion_log_probs(const ServedModel& model, const OpenAiRequest& request,
                           const Answer& answer, std::size_t index, std::size_t from) {
-  CompletionLists lists{model};
+  CompletionLists lists{model, request.names_ids};
   const std::size_t prompt = index / static_cast<std::size_t>(request.best_of);
   std::size_t before = 0;
   if (request.echo) {
@@ -148,6 +156,27 @@ double mean_log_prob(const Answer& answer) {
   return answer.log_probs.empty() ? 0 : sum / static_cast<double>(answer.log_probs.size());
 }
 
+/// An entry of `tool_calls`; `place`: the answer's in the reply.
+Json call_json(const ToolCall& call, const std::string& id, std::size_t place, std::size_t number) {
+  return {{"id", fmt::format("call_{}_{}_{}", id.substr(id.find('-') + 1), place, number)},
+          {"type", "function"},
+          {"function", {{"name", call.name}, {"arguments", call.arguments}}}};
+}
+
+/// The message of a whole answer, whose calls are no text.
+Json message_of(const OpenAiRequest& request, const Answer& answer, const std::string& id,
+                std::size_t place) {
+  const CalledText parts = read_tool_calls(request.tools, answer.text);
+  Json message = {{"role", "assistant"}, {"content", parts.text}, {"refusal", nullptr}};
+  if (!parts.calls.empty()) {
+    message["content"] = parts.text.empty() ? Json(nullptr) : Json(parts.text);
+    for (std::size_t i = 0; i < parts.calls.size(); ++i) {
+      message["tool_calls"].push_back(call_json(parts.calls[i], id, place, i));
+    }
+  }
+  return message;
+}
+
 Json frame(const OpenAiRequest& request, const std::string& id, std::int64_t created,
            const std::string& model) {
   const char* chat = request.stream ? "chat.completion.chunk" : "chat.completion";
@@ -177,39 +206,70 @@ std::vector<std::string> OpenAiReply::update(std::size_t index, const Answer& an
     }
     return {};
   }
-  Sent& sent = sent_[index];
   if (finished) {
     answers_[index] = answer;
   }
-  if (!finished && answer.settled == sent.bytes) {
+  Sent& sent = sent_[index];
+  std::vector<ToolCall> calls;
+  if (finished) {
+    calls = read_tool_calls(request_.tools, answer.text).calls;
+  }
+  const std::size_t whole =
+      finished && calls.empty()
+          ? answer.settled
+          : std::min(answer.settled, text_before_calls(request_.tools, answer.text));
+  const std::size_t end = std::max(whole, sent.bytes);
+  if (!finished && end == sent.bytes) {
     return {};
   }
-  std::string text = answer.text.substr(sent.bytes, answer.settled - sent.bytes);
+  std::string text = answer.text.substr(sent.bytes, end - sent.bytes);
   if (request_.echo && sent.tokens == 0) {
     text.insert(0, request_.prompt_texts[index / static_cast<std::size_t>(request_.best_of)]);
   }
   Json event = frame(request_, id_, created_, model_.name);
-  Json choice = {{"index", index}};
-  if (request_.chat) {
-    choice["delta"] = text.empty() ? Json::object() : Json{{"content", text}};
-    choice["logprobs"] =
-        request_.lists_log_probs() ? chat_log_probs(model_, answer, sent.tokens) : Json(nullptr);
-  } else {
-    choice["text"] = text;
-    choice["logprobs"] = request_.lists_log_probs()
-                             ? completion_log_probs(model_, request_, answer, index, sent.tokens)
-                             : Json(nullptr);
-  }
-  choice["finish_reason"] = finish_reason(answer);
-  if (finished) {
-    choice["stop_reason"] = stop_reason(answer, model_.tokenizer.eod());
-  }
-  event["choices"].push_back(choice);
+  event["choices"].push_back(request_.chat ? chat_part(index, answer, text, calls)
+                                           : completion_part(index, answer, text));
   if (request_.include_usage) {
     event["usage"] = nullptr;
   }
-  sent = {answer.settled, answer.tokens.size()};
+  sent = {end, answer.tokens.size()};
   return {dump(event)};
+}
+
+nlohmann::ordered_json OpenAiReply::chat_part(std::size_t index, const Answer& answer,
+                                              const std::string& text,
+                                              const std::vector<ToolCall>& calls) const {
+  Json choice = {{"index", index}, {"delta", Json::object()}};
+  if (!text.empty()) {
+    choice["delta"]["content"] = text;
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    Json call = call_json(calls[i], id_, index, i);
+    call["index"] = i;
+    choice["delta"]["tool_calls"].push_back(call);
+  }
+  choice["logprobs"] = request_.lists_log_probs()
+                           ? chat_log_probs(model_, request_, answer, sent_[index].tokens)
+                           : Json(nullptr);
+  end_part(choice, answer, !calls.empty());
+  return choice;
+}
+
+nlohmann::ordered_json OpenAiReply::completion_part(std::size_t index, const Answer& answer,
+                                                    const std::string& text) const {
+  Json choice = {{"index", index}, {"text", text}};
+  choice["logprobs"] = request_.lists_log_probs() ? completion_log_probs(model_, request_, answer,
+                                                                         index, sent_[index].tokens)
+                                                  : Json(nullptr);
+  end_part(choice, answer, false);
+  return choice;
+}
+
+void OpenAiReply::end_part(nlohmann::ordered_json& choice, const Answer& answer, bool calls) const {
+  choice["finish_reason"] = calls ? Json("tool_calls") : finish_reason(answer);
+  if (answer.finish != FinishReason::none || !request_.stream) {
+    choice["stop_reason"] = stop_reason(answer, model_.tokenizer.eod());
+  }
 }
 
 std::vector<std::size_t> OpenAiReply::best(std::size_t prompt) const {
@@ -233,16 +293,17 @@ std::string OpenAiReply::whole() const {
       const Answer& answer = answers_[i];
       Json choice = {{"index", reply["choices"].size()}};
       const bool lists = request_.lists_log_probs();
+      bool calls = false;
       if (request_.chat) {
-        choice["message"] = {{"role", "assistant"}, {"content", answer.text}, {"refusal", nullptr}};
-        choice["logprobs"] = lists ? chat_log_probs(model_, answer, 0) : Json(nullptr);
+        choice["message"] = message_of(request_, answer, id_, choice["index"].get<std::size_t>());
+        calls = choice["message"].contains("tool_calls");
+        choice["logprobs"] = lists ? chat_log_probs(model_, request_, answer, 0) : Json(nullptr);
       } else {
         choice["text"] = request_.echo ? request_.prompt_texts[prompt] + answer.text : answer.text;
         choice["logprobs"] =
             lists ? completion_log_probs(model_, request_, answer, i, 0) : Json(nullptr);
       }
-      choice["finish_reason"] = finish_reason(answer);
-      choice["stop_reason"] = stop_reason(answer, model_.tokenizer.eod());
+      end_part(choice, answer, calls);
       reply["choices"].push_back(choice);
     }
   }

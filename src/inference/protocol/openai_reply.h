@@ -27,6 +27,12 @@ class OpenAiReply {
     std::size_t tokens = 0;
   };
   std::vector<std::size_t> best(std::size_t prompt) const;
+  /// Choices of an event: what is new of an answer.
+  nlohmann::ordered_json chat_part(std::size_t index, const Answer& answer, const std::string& text,
+                                   const std::vector<ToolCall>& calls) const;
+  nlohmann::ordered_json completion_part(std::size_t index, const Answer& answer,
+                                         const std::string& text) const;
+  void end_part(nlohmann::ordered_json& choice, const Answer& answer, bool calls) const;
 
   const ServedModel& model_;
   OpenAiRequest request_;

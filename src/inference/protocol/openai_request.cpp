@@ -3,29 +3,24 @@
 #include <fmt/format.h>
 
 #include "inference/protocol/structured_output.h"
+#include "inference/templates/infill_prompt.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
 namespace {
 
-constexpr std::size_t kMostStops = 16;
-
 void read_sampling(const Fields& fields, SamplingRule& rule) {
-  rule.temperature = fields.number("temperature", 1, {0, 2});
-  rule.top_p = fields.number("top_p", 1, {0, 1});
-  if (rule.top_p == 0) {
-    throw RequestError(400, "top_p must be above 0", "top_p");
-  }
-  rule.top_k = std::max<Index>(0, fields.integer("top_k", 0, {-1, 1 << 30}));
-  rule.min_p = fields.number("min_p", 0, {0, 1});
-  rule.repetition_penalty = fields.number("repetition_penalty", 1, {1e-3, 1e3});
-  rule.presence_penalty = fields.number("presence_penalty", 0, {-2, 2});
-  rule.frequency_penalty = fields.number("frequency_penalty", 0, {-2, 2});
+  rule.temperature = fields.number("temperature", 1);
+  rule.top_p = fields.number("top_p", 1);
+  rule.top_k = std::max<Index>(0, fields.integer("top_k", 0));
+  rule.min_p = fields.number("min_p", 0);
+  rule.repetition_penalty = fields.number("repetition_penalty", 1);
+  rule.presence_penalty = fields.number("presence_penalty", 0);
+  rule.frequency_penalty = fields.number("frequency_penalty", 0);
   rule.bias = fields.bias("logit_bias");
-  rule.min_tokens = fields.integer("min_tokens", 0, {0, 1 << 30});
-  rule.seed = fields.has("seed")
-                  ? static_cast<std::uint64_t>(fields.integer("seed", 0, {INT64_MIN, INT64_MAX}))
-                  : random_seed();
+  rule.min_tokens = fields.integer("min_tokens", 0);
+  rule.seed =
+      fields.has("seed") ? static_cast<std::uint64_t>(fields.integer("seed", 0)) : random_seed();
 }
 
 void read_stops(const ServedModel& model, const Fields& fields, GenerationRequest& generation) {
@@ -35,13 +30,37 @@ void read_stops(const ServedModel& model, const Fields& fields, GenerationReques
   }
   generation.show_stop_id = fields.boolean("include_stop_str_in_output", false);
   if (fields.has("stop")) {
-    const auto stops = fields.texts("stop");
-    if (!stops || stops->size() > kMostStops) {
-      throw RequestError(
-          400, fmt::format("stop must be a string or a list of at most {} strings", kMostStops),
-          "stop");
+    (generation.show_stop_id ? generation.stop_texts.after : generation.stop_texts.before) =
+        *fields.texts("stop");
+  }
+}
+
+/// Words of one token, also behind a blank; longer ones would need a look at the tokens before.
+void read_bad_words(const ServedModel& model, const Fields& fields, SamplingRule& rule) {
+  for (const std::string& word : fields.texts("bad_words").value_or(std::vector<std::string>())) {
+    const std::size_t before = rule.banned.size();
+    for (const std::string& form : {word, " " + word}) {
+      const TokenIds ids = model.tokenizer.encode_part(form);
+      if (ids.size() == 1) {
+        rule.banned.push_back(ids[0]);
+      }
     }
-    (generation.show_stop_id ? generation.stop_texts.after : generation.stop_texts.before) = *stops;
+    if (rule.banned.size() == before) {
+      throw RequestError(400, fmt::format("bad_words: \"{}\" is not one token", word), "bad_words");
+    }
+  }
+}
+
+void read_stream(const Fields& fields, OpenAiRequest& request) {
+  request.stream = fields.boolean("stream", false);
+  if (request.stream && request.best_of > request.n) {
+    throw RequestError(400, "best_of above n cannot be streamed", "best_of");
+  }
+  const Fields options = fields.object("stream_options");
+  request.include_usage = options.boolean("include_usage", false);
+  if (options.boolean("continuous_usage_stats", false)) {
+    throw RequestError(400, "stream_options: continuous_usage_stats is not available",
+                       "stream_options");
   }
 }
 
@@ -62,21 +81,17 @@ void read_shared(const ServedModel& model, const Fields& fields, OpenAiRequest& 
   }
   check_tool_choice(fields);
   read_sampling(fields, request.generation.sampling);
+  read_bad_words(model, fields, request.generation.sampling);
   read_stops(model, fields, request.generation);
   request.generation.constraint = structured_output(model, fields, request.generation.stop_ids);
   request.generation.salt = fields.text("cache_salt", "");
-  request.n = fields.integer("n", 1, {1, 128});
-  request.best_of = request.chat ? request.n : fields.integer("best_of", request.n, {1, 128});
+  request.n = fields.integer("n", 1);
+  request.best_of = request.chat ? request.n : fields.integer("best_of", request.n);
   if (request.best_of < request.n) {
     throw RequestError(400, "best_of must be at least n", "best_of");
   }
-  request.stream = fields.boolean("stream", false);
-  if (request.stream && request.best_of > request.n) {
-    throw RequestError(400, "best_of above n cannot be streamed", "best_of");
-  }
-  if (fields.has("stream_options")) {
-    request.include_usage = fields.object("stream_options").boolean("include_usage", false);
-  }
+  read_stream(fields, request);
+  request.names_ids = fields.boolean("return_tokens_as_token_ids", false);
 }
 
 /// The tokens that an answer may have, given the longest prompt.
@@ -114,6 +129,20 @@ TokenIds encode(const ServedModel& model, const std::string& text) {
   return ids;
 }
 
+/// The prompt of a text before `suffix`.
+TokenIds infill(const ServedModel& model, const Fields& fields, const Prompt& prompt) {
+  if (prompt.ids || fields.boolean("echo", false)) {
+    throw RequestError(400, "suffix needs a prompt that is a text, and no echo", "suffix");
+  }
+  const auto ids = infill_prompt(model.tokenizer, prompt.text, fields.text("suffix", ""));
+  if (!ids) {
+    throw RequestError(
+        400, "suffix is not available: the tokenizer has no tokens for what is in the middle",
+        "suffix");
+  }
+  return *ids;
+}
+
 }  // namespace
 
 std::vector<GenerationRequest> OpenAiRequest::answers() const {
@@ -137,12 +166,9 @@ std::vector<GenerationRequest> OpenAiRequest::answers() const {
 OpenAiRequest parse_completion(const ServedModel& model, const Fields& fields) {
   OpenAiRequest request;
   read_shared(model, fields, request);
-  if (fields.has("suffix")) {
-    throw RequestError(400, "suffix is not available with this tokenizer", "suffix");
-  }
-  request.generation.log_probs = fields.integer("logprobs", -1, {0, 20});
+  request.generation.log_probs = fields.integer("logprobs", -1);
   request.echo = fields.boolean("echo", false);
-  request.max_tokens = fields.integer("max_tokens", 16, {0, INT32_MAX});
+  request.max_tokens = fields.integer("max_tokens", 16);
   if (*request.max_tokens == 0 && !request.echo) {
     throw RequestError(400, "max_tokens must be at least 1 unless echo is true", "max_tokens");
   }
@@ -150,7 +176,9 @@ OpenAiRequest parse_completion(const ServedModel& model, const Fields& fields) {
     request.max_tokens.reset();
   }
   for (const Prompt& prompt : fields.prompts("prompt")) {
-    request.prompts.push_back(prompt.ids ? *prompt.ids : encode(model, prompt.text));
+    request.prompts.push_back(fields.has("suffix") ? infill(model, fields, prompt)
+                              : prompt.ids         ? *prompt.ids
+                                                   : encode(model, prompt.text));
   }
   limit_tokens(model, request, 16);
   for (std::size_t i = 0; i < request.prompts.size() && request.echo; ++i) {
@@ -162,18 +190,22 @@ OpenAiRequest parse_completion(const ServedModel& model, const Fields& fields) {
 OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields) {
   OpenAiRequest request{.chat = true};
   read_shared(model, fields, request);
-  const Index top = fields.integer("top_logprobs", 0, {0, 20});
+  const Index top = fields.integer("top_logprobs", 0);
   request.generation.log_probs = fields.boolean("logprobs", false) ? top : -1;
   if (top > 0 && !request.lists_log_probs()) {
     throw RequestError(400, "top_logprobs needs logprobs", "top_logprobs");
   }
   const char* name = fields.has("max_completion_tokens") ? "max_completion_tokens" : "max_tokens";
   if (fields.has(name)) {
-    request.max_tokens = fields.integer(name, 1, {1, INT32_MAX});
+    request.max_tokens = fields.integer(name, 1);
   }
   request.prompts.push_back(model.chat_prompt(fields));
   if (request.prompts.back().empty()) {
     request.prompts.back().push_back(model.bos());
+  }
+  const std::string own = fields.text("chat_template", "");
+  if (fields.has("tools") && fields.text("tool_choice", "auto") != "none") {
+    request.tools = tool_format(own.empty() ? model.chat->source() : own);
   }
   limit_tokens(model, request, model.shape.max_positions);
   return request;

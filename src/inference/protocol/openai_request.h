@@ -1,5 +1,6 @@
 #pragma once
 #include "inference/protocol/served_model.h"
+#include "inference/templates/tool_calls.h"
 
 namespace mpitron::inference {
 
@@ -15,6 +16,8 @@ struct OpenAiRequest {
   bool echo = false;
   bool stream = false;
   bool include_usage = false;
+  bool names_ids = false;               // log-probabilities name tokens by their ids
+  ToolFormat tools = ToolFormat::none;  // how answers call functions
 
   bool lists_log_probs() const { return generation.log_probs >= 0; }
   /// Requests of all answers: best_of for each prompt, each led by the prompt's first.

@@ -6,6 +6,8 @@
 
 namespace mpitron::inference {
 
+struct Route;
+
 /// Which request goes where: Megatron's and OpenAI's protocols, and what tells about the server.
 /// Any thread may call.
 class Router {
@@ -22,8 +24,7 @@ class Router {
  private:
   using Client = std::shared_ptr<HttpAnswer>;
   void route(const HttpRequest& request, const Client& client);
-  void complete(const HttpRequest& request, bool chat, const Client& client);
-  HttpReply tell(const HttpRequest& request) const;
+  void complete(const HttpRequest& request, const Route& route, const Client& client);
 
   const ServedModel& model_;
   std::string api_key_;

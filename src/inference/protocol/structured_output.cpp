@@ -81,9 +81,6 @@ constexpr std::array kWishes = {
 
 MakeConstraint structured_output(const ServedModel& model, const Fields& fields,
                                  const std::vector<TokenId>& ends) {
-  if (fields.has("guided_grammar")) {
-    throw RequestError(400, "guided_grammar is not available", "guided_grammar");
-  }
   const char* field = nullptr;
   Wish chosen;
   for (const WishRow& row : kWishes) {

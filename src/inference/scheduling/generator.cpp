@@ -196,6 +196,7 @@ void Generator::fork_followers(Entry& leader, std::span<const float> row) {
       follower.leader = nullptr;
       continue;
     }
+    note_begin(follower, leader.answer.begun);
     if (follower.scores_prompt) {
       follower.answer.prompt_log_probs = leader.answer.prompt_log_probs;
       follower.scored = leader.scored;
@@ -252,6 +253,13 @@ void Generator::take_part(const Scheduler::Part& part, std::span<const float> ro
   }
 }
 
+/// Notes when an answer's first step was planned.
+void Generator::note_begin(Entry& entry, std::chrono::steady_clock::time_point step) {
+  if (entry.answer.begun == std::chrono::steady_clock::time_point()) {
+    entry.answer.begun = step;
+  }
+}
+
 /// Begins a step where somebody has work for it.
 bool Generator::start_engine() {
   bool any = false;
@@ -291,6 +299,7 @@ bool Generator::run_engine() {
 }
 
 bool Generator::step() {
+  const auto begun = std::chrono::steady_clock::now();
   if (!run_engine()) {
     return schedulers_[0]->under_way() > 0;
   }
@@ -304,6 +313,7 @@ bool Generator::step() {
         if (own_drafts > 0) {
           Scheduler::add_own_drafts(part, drafts.first(own_drafts));
         }
+        note_begin(static_cast<Entry&>(*part.sequence), begun);
         take_part(part, logits.first(values));
       }
       logits = logits.subspan(values);

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <functional>
 #include <map>
 
@@ -36,9 +37,10 @@ struct Answer {
   std::size_t settled = 0;           // bytes of the text that a stream may send
   std::vector<std::size_t> offsets;  // bytes of the text before each token
   FinishReason finish = FinishReason::none;
-  std::string stop_text;    // the text that ended it
-  TokenId stop_id = -1;     // the id that ended it
-  Index cached_tokens = 0;  // of the prompt, found in the cache
+  std::string stop_text;                        // the text that ended it
+  TokenId stop_id = -1;                         // the id that ended it
+  Index cached_tokens = 0;                      // of the prompt, found in the cache
+  std::chrono::steady_clock::time_point begun;  // when its first step was planned
 };
 
 /// Called on the thread of step() after each step that brought tokens of an answer, and when it is
@@ -80,6 +82,7 @@ class Generator {
   void score(Entry& entry, Index position, std::span<const float> row);
   TokenId take_token(Entry& entry, std::span<const float> row);
   void tell(Entry& entry);
+  static void note_begin(Entry& entry, std::chrono::steady_clock::time_point step);
 
   Engine& engine_;
   const tokenizers::Tokenizer& tokenizer_;

@@ -202,13 +202,24 @@ TEST_F(ServingTest, RefusesBadRequestsByField) {
   EXPECT_EQ(refused(R"({"prompt": "1", "guided_regex": "(a"})"), "400 guided_regex -");
   EXPECT_EQ(refused(R"({"prompt": "1", "guided_choice": "a"})"), "400 guided_choice -");
   EXPECT_EQ(refused(R"({"prompt": "1", "guided_grammar": "a"})"), "400 guided_grammar -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "suffix": "a"})"), "400 suffix -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "bad_words": ["1 2"]})"), "400 bad_words -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "stop": 5})"), "400 stop -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "logit_bias": {"a": 1}})"), "400 logit_bias -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "logprobs": 21})"), "400 logprobs -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "max_tokens": 0})"), "400 max_tokens -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "stream": 1})"), "400 stream -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "stream_options": {"include_usage": 1}})"),
+            "400 include_usage -");
   EXPECT_EQ(refused(R"({"prompt": "1", "guided_regex": "1", "guided_choice": ["1"]})"),
             "400 guided_choice -");
   EXPECT_EQ(refused(R"({"prompt": "1", "response_format": {"type": "xml"}})"),
             "400 response_format -");
   EXPECT_EQ(refused(R"({"prompt": "1", "best_of": 2, "n": 3})"), "400 best_of -");
   EXPECT_EQ(refused("{"), "400 - -");
-  EXPECT_EQ(status(send("GET", "/v1/completions")), 405);
+  const std::string wrong_method = send("GET", "/v1/completions");
+  EXPECT_EQ(status(wrong_method), 405);
+  EXPECT_NE(wrong_method.find("\r\nAllow: POST\r\n"), std::string::npos);
   EXPECT_EQ(status(send("GET", "/nothing")), 404);
   EXPECT_EQ(status(send("POST", "/v1/completions", std::string(5000, ' '))), 413);
   EXPECT_EQ(status(test::http(serving_->port(), "what is this\r\n\r\n")), 400);
@@ -228,6 +239,65 @@ TEST_F(ServingTest, TellsAboutItself) {
   EXPECT_NE(send("GET", "/metrics").find("\nmpitron_generation_tokens_total 3\n"),
             std::string::npos);
   EXPECT_NE(send("GET", "/").find("text/html"), std::string::npos);
+  EXPECT_EQ(body(send("GET", "/openapi.json")).at("info").at("version"), "1");
+}
+
+TEST_F(ServingTest, MeasuresTimesOfAnswers) {
+  start();
+  send("POST", "/v1/completions",
+       R"({"prompt": "1", "max_tokens": 3, "n": 2, "ignore_eos": true})");
+  std::string text;
+  for (int i = 0; i < 1000 && text.find("_request_seconds_count 2\n") == std::string::npos; ++i) {
+    text = send("GET", "/metrics");  // the last step is told when it has ended
+  }
+  for (const char* line :
+       {"\nmpitron_first_token_seconds_count 2\n", "\nmpitron_between_tokens_seconds_count 4\n",
+        "\nmpitron_request_seconds_bucket{le=\"+Inf\"} 2\n", "\nmpitron_queue_seconds_count 2\n",
+        "\nmpitron_queue_seconds_bucket{le=\"60\"} 2\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
+TEST_F(ServingTest, TellsWhenToComeAgain) {
+  engine_.pause = std::chrono::milliseconds(5);
+  ServingSettings chosen = settings();
+  chosen.max_waiting = 1;
+  start(chosen);
+  std::thread first([&] {
+    send("POST", "/v1/completions", R"({"prompt": "1", "max_tokens": 190, "ignore_eos": true})");
+  });
+  while (serving_->stats().running == 0) {
+    std::this_thread::yield();
+  }
+  const std::string reply = send("POST", "/v1/completions", R"({"prompt": "1"})");
+  EXPECT_EQ(status(reply), 429);
+  EXPECT_NE(reply.find("\r\nRetry-After: 1\r\n"), std::string::npos) << reply;
+  first.join();
+}
+
+TEST_F(ServingTest, AnswersByCallsOfFunctions) {
+  ServingSettings chosen = settings();
+  chosen.chat = std::make_shared<const tokenizers::ChatTemplate>(
+      "{{ messages[0].content }}{% if false %}<tool_call>{% endif %}",
+      tokenizers::ChatTemplate::SpecialTokens{});
+  start(chosen);
+  const std::string request = R"({"messages": [{"role": "user", "content": "1"}], "max_tokens": 4,
+                                  "seed": 1, "tools": [{"type": "function"}])";
+  const json message =
+      body(send("POST", "/v1/chat/completions", request + "}")).at("choices").at(0).at("message");
+  EXPECT_FALSE(message.contains("tool_calls"));  // the answer is text
+  std::string text;
+  for (const json& piece :
+       events(send("POST", "/v1/chat/completions", request + R"(, "stream": true})"))) {
+    text += piece.is_null() ? "" : piece.at("choices").at(0).at("delta").value("content", "");
+  }
+  EXPECT_EQ(text, message.at("content"));
+  chosen.chat = std::make_shared<const tokenizers::ChatTemplate>(
+      "{{ raise_exception('no tools here') }}", tokenizers::ChatTemplate::SpecialTokens{});
+  start(chosen);
+  const std::string failed = send("POST", "/v1/chat/completions", request + "}");
+  EXPECT_EQ(status(failed), 400);
+  EXPECT_NE(failed.find("no tools here"), std::string::npos) << failed;
 }
 
 TEST_F(ServingTest, WantsItsKey) {

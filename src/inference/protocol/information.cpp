@@ -1,0 +1,102 @@
+#include "inference/protocol/information.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "inference/protocol/field_tables.h"
+#include "inference/protocol/metrics.h"
+
+namespace mpitron::inference {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json description(const ServedModel& model) {
+  return {{"id", model.name},
+          {"object", "model"},
+          {"created", model.created},
+          {"owned_by", "mpitron"},
+          {"root", model.name},
+          {"parent", nullptr},
+          {"max_model_len", model.shape.max_positions}};
+}
+
+HttpReply json_reply(const Json& json) {
+  return {200, dump(json)};
+}
+
+}  // namespace
+
+HttpReply tell_health(const ServedModel& /*model*/, const HttpRequest& /*request*/) {
+  return json_reply({{"status", "ok"}});
+}
+
+HttpReply tell_version(const ServedModel& model, const HttpRequest& /*request*/) {
+  return json_reply({{"version", model.version}});
+}
+
+HttpReply tell_metrics(const ServedModel& model, const HttpRequest& /*request*/) {
+  return {200, metrics(model), "text/plain; version=0.0.4; charset=utf-8"};
+}
+
+HttpReply tell_models(const ServedModel& model, const HttpRequest& /*request*/) {
+  return json_reply({{"object", "list"}, {"data", Json::array({description(model)})}});
+}
+
+HttpReply tell_model(const ServedModel& model, const HttpRequest& request) {
+  const std::string name = request.target.substr(request.target.rfind("/models/") + 8);
+  if (name != model.name) {
+    throw RequestError(404, fmt::format("there is no model {}; there is {}", name, model.name),
+                       "model", "model_not_found");
+  }
+  return json_reply(description(model));
+}
+
+HttpReply tokenize(const ServedModel& model, const HttpRequest& request) {
+  const Fields fields = Fields::parse(request.body, tokenize_fields());
+  const bool content = fields.has("content");
+  const TokenIds ids =
+      fields.has("messages")
+          ? model.chat_prompt(fields)
+          : model.tokenizer.encode(fields.text(content ? "content" : "prompt", ""));
+  if (content) {
+    return json_reply({{"tokens", ids}});
+  }
+  Json reply = {
+      {"count", ids.size()}, {"max_model_len", model.shape.max_positions}, {"tokens", ids}};
+  if (fields.boolean("return_token_strs", false)) {
+    reply["token_strs"] = Json::array();
+    for (const TokenId id : ids) {
+      reply["token_strs"].push_back(model.token_text(id));
+    }
+  }
+  return json_reply(reply);
+}
+
+HttpReply detokenize(const ServedModel& model, const HttpRequest& request) {
+  const TokenIds ids = Fields::parse(request.body, detokenize_fields()).ids("tokens");
+  for (const TokenId id : ids) {
+    if (id >= model.tokenizer.vocab_size()) {
+      throw RequestError(400,
+                         fmt::format("tokens has the id {}; ids are 0 to {}", id,
+                                     model.tokenizer.vocab_size() - 1),
+                         "tokens");
+    }
+  }
+  const std::string text = model.tokenizer.decode(ids);
+  return json_reply({{"prompt", text}, {"content", text}});
+}
+
+HttpReply tell_tokenizer(const ServedModel& model, const HttpRequest& /*request*/) {
+  const auto special = model.tokenizer.special_ids();
+  const auto text = [&](std::optional<TokenId> id) {
+    return id ? Json(model.token_text(*id)) : Json(nullptr);
+  };
+  return json_reply({{"tokenizer_class", model.tokenizer.name()},
+                     {"bos_token", text(special.bos)},
+                     {"eos_token", text(model.tokenizer.eod())},
+                     {"pad_token", text(special.pad)},
+                     {"chat_template", model.chat ? Json(model.chat->source()) : Json(nullptr)}});
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,20 @@
+#pragma once
+#include "inference/protocol/http_exchange.h"
+#include "inference/protocol/served_model.h"
+
+namespace mpitron::inference {
+
+// Replies that need no answer of the model, each to the requests of its route. RequestError for
+// what is not allowed.
+HttpReply tell_health(const ServedModel& model, const HttpRequest& request);
+HttpReply tell_version(const ServedModel& model, const HttpRequest& request);
+HttpReply tell_metrics(const ServedModel& model, const HttpRequest& request);
+HttpReply tell_models(const ServedModel& model, const HttpRequest& request);
+HttpReply tell_model(const ServedModel& model, const HttpRequest& request);
+HttpReply tell_tokenizer(const ServedModel& model, const HttpRequest& request);
+HttpReply tokenize(const ServedModel& model, const HttpRequest& request);
+HttpReply detokenize(const ServedModel& model, const HttpRequest& request);
+/// The page to type into: one file, which asks nobody but its own server.
+HttpReply show_page(const ServedModel& model, const HttpRequest& request);
+
+}  // namespace mpitron::inference

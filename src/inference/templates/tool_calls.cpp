@@ -1,0 +1,158 @@
+#include "inference/templates/tool_calls.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+namespace mpitron::inference {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>", kList = "[TOOL_CALLS]";
+constexpr std::string_view kPython = "<|python_tag|>";
+constexpr const char* kCallBlanks = " \t\r\n";
+constexpr std::size_t kLongest = 1 << 20;  // of what is read as JSON
+constexpr Json::size_type kDeepest = 64;
+
+/// JSON that is nested no deeper than a parser that recurses can take; discarded otherwise.
+Json parse(std::string_view text) {
+  std::size_t depth = 0, deepest = 0;
+  for (const char c : text) {
+    depth += c == '{' || c == '[';
+    deepest = std::max(deepest, depth);
+    depth -= depth > 0 && (c == '}' || c == ']');
+  }
+  return deepest > kDeepest || text.size() > kLongest ? Json(Json::value_t::discarded)
+                                                      : Json::parse(text, nullptr, false);
+}
+
+/// An object with a name and arguments, which some formats call parameters.
+std::optional<ToolCall> call_of(const Json& json) {
+  if (!json.is_object() || !json.contains("name") || !json.at("name").is_string()) {
+    return std::nullopt;
+  }
+  const char* field = json.contains("arguments") ? "arguments" : "parameters";
+  const Json arguments = json.value(field, Json::object());
+  if (!arguments.is_object()) {
+    return std::nullopt;
+  }
+  return ToolCall{json.at("name").get<std::string>(), arguments.dump()};
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = std::min(text.find_first_not_of(kCallBlanks), text.size());
+  text.remove_prefix(begin);
+  return text.substr(0, text.find_last_not_of(kCallBlanks) + 1);
+}
+
+CalledText read_tags(const std::string& answer) {
+  CalledText result;
+  std::size_t from = 0;
+  for (std::size_t open = 0; (open = answer.find(kOpen, from)) != std::string::npos;) {
+    const std::size_t begin = open + kOpen.size();
+    const std::size_t end = answer.find(kClose, begin);
+    const auto call = call_of(parse(std::string_view(answer).substr(begin, end - begin)));
+    if (end == std::string::npos || !call) {
+      return {answer, {}};
+    }
+    result.text.append(answer, from, open - from);
+    result.calls.push_back(*call);
+    from = end + kClose.size();
+  }
+  result.text.append(answer, from);
+  result.text = result.calls.empty() ? result.text : std::string(trimmed(result.text));
+  return result;
+}
+
+CalledText read_list(const std::string& answer) {
+  const std::size_t at = answer.find(kList);
+  CalledText result{answer.substr(0, std::min(at, answer.size())), {}};
+  const Json list =
+      at == std::string::npos ? Json() : parse(std::string_view(answer).substr(at + kList.size()));
+  for (const Json& each : list.is_array() ? list : Json::array()) {
+    if (const auto call = call_of(each)) {
+      result.calls.push_back(*call);
+    }
+  }
+  return result.calls.empty() ? CalledText{answer, {}} : result;
+}
+
+CalledText read_objects(const std::string& answer) {
+  CalledText result;
+  std::string_view rest = trimmed(answer);
+  if (rest.starts_with(kPython)) {
+    rest.remove_prefix(kPython.size());
+  }
+  while (!rest.empty()) {
+    std::size_t end = rest.find("};");
+    end = end == std::string_view::npos ? rest.size() : end + 1;
+    const auto call = call_of(parse(rest.substr(0, end)));
+    if (!call) {
+      return {answer, {}};
+    }
+    result.calls.push_back(*call);
+    rest = trimmed(rest.substr(std::min(end + 1, rest.size())));
+  }
+  return result;
+}
+
+/// Bytes before the marker, or before what may become it.
+std::size_t before_marker(std::string_view answer, std::string_view marker) {
+  const std::size_t at = answer.find(marker);
+  if (at != std::string_view::npos) {
+    return at;
+  }
+  for (std::size_t size = std::min(marker.size() - 1, answer.size()); size > 0; --size) {
+    if (answer.ends_with(marker.substr(0, size))) {
+      return answer.size() - size;
+    }
+  }
+  return answer.size();
+}
+
+}  // namespace
+
+ToolFormat tool_format(std::string_view chat_template) {
+  const auto has = [&](std::string_view part) {
+    return chat_template.find(part) != std::string_view::npos;
+  };
+  return has(kOpen)                                ? ToolFormat::tags
+         : has(kList)                              ? ToolFormat::list
+         : has(kPython) || has("\"parameters\": ") ? ToolFormat::objects
+                                                   : ToolFormat::none;
+}
+
+CalledText read_tool_calls(ToolFormat format, const std::string& answer) {
+  switch (format) {
+    case ToolFormat::tags:
+      return read_tags(answer);
+    case ToolFormat::list:
+      return read_list(answer);
+    case ToolFormat::objects:
+      return read_objects(answer);
+    case ToolFormat::none:
+      break;
+  }
+  return {answer, {}};
+}
+
+std::size_t text_before_calls(ToolFormat format, std::string_view answer) {
+  switch (format) {
+    case ToolFormat::tags:
+      return before_marker(answer, kOpen);
+    case ToolFormat::list:
+      return before_marker(answer, kList);
+    case ToolFormat::objects: {
+      const std::string_view text = trimmed(answer);
+      const bool may_call = text.empty() || text.front() == '{' || text.starts_with(kPython) ||
+                            kPython.starts_with(text);
+      return may_call ? 0 : answer.size();
+    }
+    case ToolFormat::none:
+      break;
+  }
+  return answer.size();
+}
+
+}  // namespace mpitron::inference

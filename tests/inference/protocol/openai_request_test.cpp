@@ -1,0 +1,60 @@
+#include "inference/protocol/openai_request.h"
+
+#include <gtest/gtest.h>
+
+#include "inference/protocol/field_tables.h"
+#include "support/fake_engine.h"
+#include "tokenizers/core/null_tokenizer.h"
+
+namespace mpitron::inference {
+namespace openai_request_test {
+
+class OpenAiRequestTest : public testing::Test {
+ protected:
+  OpenAiRequest completion(const char* body) const {
+    return parse_completion(model_, Fields::parse(body, completion_fields()));
+  }
+
+  tokenizers::NullTokenizer tokenizer_{59};
+  test::FakeEngine engine_{
+      {.blocks = 16, .slots = 2, .max_positions = 20, .vocabulary = 60, .padded_vocabulary = 64}};
+  GenerationService service_{engine_, tokenizer_, {}};
+  ServedModel model_{.name = "fake",
+                     .tokenizer = tokenizer_,
+                     .shape = engine_.shape(),
+                     .service = service_,
+                     .grammars = nullptr,
+                     .chat = std::make_shared<const tokenizers::ChatTemplate>(
+                         "{{ messages[0].content }}{% if false %}<tool_call>{% endif %}",
+                         tokenizers::ChatTemplate::SpecialTokens{})};
+};
+
+TEST_F(OpenAiRequestTest, SharesThePromptAmongItsAnswers) {
+  const auto answers =
+      completion(R"({"prompt": ["1", "2 3"], "n": 2, "best_of": 3, "bad_words": "7"})").answers();
+  ASSERT_EQ(answers.size(), 6u);
+  EXPECT_EQ(answers[5].leader, 4u);
+  EXPECT_EQ(answers[5].sampling.choice, 5u);
+  EXPECT_EQ(answers[5].log_probs, 0);  // they decide which is best
+  EXPECT_EQ(answers[5].sampling.banned, (TokenIds{7, 7}));
+}
+
+TEST_F(OpenAiRequestTest, LeavesAnswersWhatTheContextHas) {
+  EXPECT_EQ(completion(R"({"prompt": "1 2"})").generation.max_tokens, 16);
+  EXPECT_EQ(completion(R"({"prompt": [1,2,3,4,5,6,7,8]})").generation.max_tokens, 12);
+  EXPECT_THROW(completion(R"({"prompt": "1", "max_tokens": 20})"), RequestError);
+}
+
+TEST_F(OpenAiRequestTest, ReadsCallsWhereToolsAreGiven) {
+  const auto tools = [&](const std::string& more) {
+    const std::string body = R"({"messages": [{"role": "user", "content": "1"}])" + more + "}";
+    return parse_chat(model_, Fields::parse(body, chat_fields())).tools;
+  };
+  EXPECT_EQ(tools(""), ToolFormat::none);
+  EXPECT_EQ(tools(R"(, "tools": [{}])"), ToolFormat::tags);
+  EXPECT_EQ(tools(R"(, "tools": [{}], "tool_choice": "none")"), ToolFormat::none);
+  EXPECT_THROW(tools(R"(, "tools": [{}], "tool_choice": "required")"), RequestError);
+}
+
+}  // namespace openai_request_test
+}  // namespace mpitron::inference
