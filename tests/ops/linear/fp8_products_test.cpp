@@ -1,6 +1,6 @@
 #include "ops/linear/fp8_products.h"
 
-#include "fp8_products_fixture.h"
+#include "ops/linear/fp8_products_fixture.h"
 
 namespace mpitron::ops {
 namespace fp8_products_test {

@@ -1,6 +1,6 @@
 #include <deque>
 
-#include "fp8_products_fixture.h"
+#include "ops/linear/fp8_products_fixture.h"
 #include "ops/linear/grouped_linear.h"
 
 namespace mpitron::ops {
