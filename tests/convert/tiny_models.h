@@ -12,7 +12,8 @@
 #include "support/foreign_files.h"
 
 // Models of all families as their files would have them; the values and the logits that belong to
-// them come from reference_logits.py, the Megatron checkpoints from megatron_files.py.
+// them come from reference_logits.py and library_logits.py, the Megatron checkpoints from
+// megatron_files.py.
 
 namespace mpitron::test {
 
@@ -56,7 +57,8 @@ struct ReferenceModel {
 };
 
 inline ReferenceModel reference_model(const std::string& family) {
-  const auto all = nlohmann::ordered_json::parse(read_file(convert_data("reference_logits.json")));
+  auto all = nlohmann::ordered_json::parse(read_file(convert_data("reference_logits.json")));
+  all.update(nlohmann::ordered_json::parse(read_file(convert_data("library_logits.json"))));
   const auto& entry = all.at(family);
   ReferenceModel model{.config = entry.at("config").dump(2),
                        .tokens = entry.at("tokens"),
@@ -73,8 +75,9 @@ inline ReferenceModel reference_model(const std::string& family) {
 }
 
 inline const std::vector<std::string>& families() {
-  static const std::vector<std::string> names{"gpt2",    "llama",       "mistral",       "qwen2",
-                                              "mixtral", "deepseek_v2", "megatron-bert", "t5"};
+  static const std::vector<std::string> names{"gpt2",       "llama",       "mistral",      "qwen2",
+                                              "mixtral",    "deepseek_v2", "t5",           "mamba2",
+                                              "nemotron_h", "qwen3_next",  "megatron-bert"};
   return names;
 }
 

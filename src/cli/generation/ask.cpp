@@ -6,6 +6,7 @@
 #include "cli/checkpoint_path.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/generation/chat_terminal.h"
 #include "config/values/option_values.h"
 #include "inference/client/question.h"
 #include "utils/log.h"
@@ -37,11 +38,6 @@ void declare(Flags& flags, AskFlags& o) {
 [[noreturn]] void tell_refusal(int status, const std::string& body) {
   throw Error(status >= 500 ? ExitCode::environment : ExitCode::usage,
               fmt::format("Error {}: {}", status, inference::message_of(body)));
-}
-
-void show(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
 }
 
 /// Prompts until standard input ends.

@@ -62,7 +62,7 @@ class Chat {
         answer(*line);
       }
     }
-    ChatTerminal::show("\n");
+    show("\n");
   }
 
  private:
@@ -113,8 +113,7 @@ class Chat {
     terminal_.interrupted();  // what was typed before counts no more
     const std::uint64_t id =
         generator_.submit(request_of(text), [&](const inference::Answer& answer) {
-          ChatTerminal::show(
-              std::string_view(answer.text).substr(shown.size(), answer.settled - shown.size()));
+          show(std::string_view(answer.text).substr(shown.size(), answer.settled - shown.size()));
           shown = answer.text.substr(0, answer.settled);
           finished = answer.finish != inference::FinishReason::none;
         });
@@ -122,9 +121,9 @@ class Chat {
     }
     if (!finished) {
       generator_.cancel(id);
-      ChatTerminal::show(" [ended]");
+      show(" [ended]");
     }
-    ChatTerminal::show("\n");
+    show("\n");
     conversation_.add(text, shown);
   }
 

@@ -37,7 +37,7 @@ bool ChatTerminal::interrupted() {
   return any;
 }
 
-void ChatTerminal::show(std::string_view text) {
+void show(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }

@@ -5,6 +5,9 @@
 
 namespace mpitron::cli {
 
+/// Text to standard output, at once.
+void show(std::string_view text);
+
 /// Lines of standard input, and Ctrl-C as something to ask for instead of the program's end. From
 /// its construction on SIGINT is blocked in this thread and in those it starts: make it before any
 /// other thread.
@@ -20,8 +23,6 @@ class ChatTerminal {
   std::optional<std::string> line(std::string_view prompt);
   /// Whether Ctrl-C was typed since the last question.
   bool interrupted();
-  /// Text to standard output, at once.
-  static void show(std::string_view text);
 
  private:
   std::optional<std::string> buffered_line();

@@ -2,13 +2,14 @@
 #include <charconv>
 #include <filesystem>
 
+#include "checkpoint/folders/folder.h"
 #include "cli/commands.h"
 #include "cli/evaluation/task_runs.h"
 #include "cli/generation/loaded_model.h"
 #include "cli/run/launch.h"
 #include "cli/run/pretrain.h"
-#include "convert/description/stored_options.h"
-#include "convert/formats/mpitron_checkpoint.h"
+#include "config/parse/stored_model.h"
+#include "convert/names/hugging_face_config.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 
@@ -17,7 +18,8 @@ namespace {
 
 constexpr const char* kEvaluateHelp =
     "usage: mpitron evaluate --task TASK... --valid-data FILE... --load MODEL OPTIONS\n\n"
-    "Measures a GPT by tasks, in any layout. MODEL is a folder of checkpoints or a Hugging Face\n"
+    "Measures a decoder by tasks, in any layout. MODEL is a folder of checkpoints or a Hugging "
+    "Face\n"
     "folder; its options are taken from there, the tokenizer's files are given as in training.\n\n"
     "  --task TASK...        WIKITEXT103, PTB: perplexity per token and per word; LAMBADA:\n"
     "                        accuracy of the last word; FILE.yaml: a task with choices or\n"
@@ -107,6 +109,23 @@ Arguments run_words(Arguments words) {
   return words;
 }
 
+/// The choice of --model: as the words have it, else that of what is loaded.
+std::string kind_of(Arguments words) {
+  if (const auto given = take_value(words, "--model")) {
+    return *given;
+  }
+  const std::filesystem::path path = take_value(words, "--load").value_or("");
+  if (const auto config = path / "config.json"; std::filesystem::exists(config)) {
+    return convert::read_hugging_face_config(read_file(config), config, 1).model.family().name;
+  }
+  const checkpoint::Folder folder(path);
+  if (!folder.tracked()) {
+    return "gpt";  // whose run tells what is missing
+  }
+  const checkpoint::File file = checkpoint::open_newest(folder);
+  return config::read_stored_model(file.header().configuration, path).model.family().name;
+}
+
 void print_result(const std::string& line) {
   const std::string dashes(line.size() + 1, '-');
   log::print(fmt::format("{}\n{}\n{}", dashes, line, dashes));
@@ -126,17 +145,6 @@ void evaluate_tasks(const EvaluateOptions& options, bool writes, Run&& run) {
     file.write("{\"results\": [" + json + "]}\n");
     file.commit();
   }
-}
-
-/// Whether --load names a checkpoint of pretrain-vlm, whose questions have images.
-bool sees_images(const Arguments& arguments) {
-  Arguments words = arguments;
-  const auto path = take_value(words, "--load");
-  if (!path || !std::filesystem::is_directory(*path) || !convert::is_mpitron_checkpoint(*path)) {
-    return false;
-  }
-  const checkpoint::File file = checkpoint::open_newest(checkpoint::Folder(*path));
-  return convert::StoredOptions(file.header().configuration, *path).text("model") == "vlm";
 }
 
 /// Answers are generated as `mpitron generate` does it, with its options.
@@ -167,12 +175,13 @@ int evaluate(const Arguments& arguments) {
   }
   Arguments words = arguments;
   const EvaluateOptions options = take_options(words);
-  if (sees_images(words)) {
+  const std::string kind = kind_of(words);
+  if (kind == "vlm") {
     evaluate_images(options, words);
     return static_cast<int>(ExitCode::success);
   }
   return run_model(
-      "gpt", run_words(std::move(words)), [&](device::Device& device, train::Session& session) {
+      kind, run_words(std::move(words)), [&](device::Device& device, train::Session& session) {
         evaluate_tasks(
             options, session.model().world().rank() == 0,
             [&](const TaskRequest& request) { return run_task(request, device, session); });

@@ -14,7 +14,8 @@ namespace {
 struct ServeFlags {
   ModelOptions model;
   std::string host = "127.0.0.1", name, api_key, image_root, chat_template;
-  Index port = 5000, connections = 1024, body_mb = 32, drain_seconds = 30, queue = 1024;
+  Index port = 5000, connections = 1024, body_mb = 32, bodies_mb = 0, drain_seconds = 30,
+        queue = 1024;
   Index images = 16, megapixels = 50;
 };
 
@@ -28,6 +29,8 @@ void declare(Flags& flags, ServeFlags& o) {
   flags.option("--max-connections", o.connections, "connections at once");
   flags.option("--max-waiting", o.queue, "requests open at once; more get status 429");
   flags.option("--max-body-mb", o.body_mb, "largest request");
+  flags.option("--max-bodies-mb", o.bodies_mb,
+               "all that arrive at once, more get status 503; 0: eight of the largest");
   flags.option("--allowed-local-media-path", o.image_root,
                "folder whose images requests may name; else they bring them along");
   flags.option("--max-images", o.images, "most images of a prompt");
@@ -59,11 +62,14 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
   check_range("--max-connections", o.connections, {1, 65536});
   check_range("--max-waiting", o.queue, {1, 1 << 20});
   check_range("--max-body-mb", o.body_mb, {1, 4096});
+  const Index bodies_mb = o.bodies_mb > 0 ? o.bodies_mb : 8 * o.body_mb;
+  check_range("--max-bodies-mb", bodies_mb, {o.body_mb, 1 << 20});
   check_range("--drain-seconds", o.drain_seconds, {0, 86400});
   return {.http = {.host = o.host,
                    .port = static_cast<std::uint16_t>(o.port),
                    .max_connections = static_cast<std::size_t>(o.connections),
-                   .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20},
+                   .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20,
+                   .max_bodies_bytes = static_cast<std::size_t>(bodies_mb) << 20},
           .scheduler = o.model.scheduling(),
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,

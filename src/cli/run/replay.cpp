@@ -1,12 +1,12 @@
 #include "train/parity/replay.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/run/launch.h"
 #include "config/parse/parse.h"
+#include "config/values/option_values.h"
 #include "io/logs/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -79,13 +79,11 @@ std::size_t take_iterations(Arguments& words) {
   if (!text) {
     return SIZE_MAX;
   }
-  std::size_t count = 0;
-  const char* end = text->data() + text->size();
-  const auto [rest, error] = std::from_chars(text->data(), end, count);
-  if (error != std::errc{} || rest != end || count == 0) {
+  const std::optional<Index> count = config::read_integer(*text);
+  if (!count || *count < 1) {
     throw_usage("--iterations {}: expected a number from 1 on", *text);
   }
-  return count;
+  return static_cast<std::size_t>(*count);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "config/global_batch_size.h"
+#include "plan/model/job.h"
 #include "plan/replay/rank_replay.h"
-#include "train/batches/training_data.h"
 #include "train/model/rank_layout.h"
 #include "train/model/theoretical_memory.h"
 #include "utils/error.h"
@@ -17,18 +17,12 @@ namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0, kGibibyte = 1024 * kMebibyte;
 
-void count_vocabulary(config::RunConfig& run) {
-  if (run.data.vocab_size && run.model.padded_vocab_size == 0) {
-    run.model.padded_vocab_size = train::padded_vocab_size(run, *run.data.vocab_size);
-  }
-}
-
 bool can_be_replayed(const config::RunConfig& run) {
   constexpr Index kMostLayers = 1000, kMostTokens = 10'000'000;  // which are made up
   return run.model.seq_length * run.training.micro_batch_size < kMostTokens &&
          run.model.padded_vocab_size > 0 && run.model.all_layers() < kMostLayers &&
-         !run.model.family().encoder_decoder && !run.model.fp8 &&
-         run.model.family().samples != config::SampleKind::image_texts && !run.optimizer.offload;
+         !run.model.fp8 && run.model.family().samples != config::SampleKind::image_texts &&
+         !run.optimizer.offload;
 }
 
 /// Leaves as many microbatches as a pipeline has in flight at most: more of them take no more.
@@ -58,8 +52,8 @@ std::vector<Index> fullest_ranks(const config::ParallelConfig& parallel) {
 
 }  // namespace
 
-MemoryEstimate replay_memory(config::RunConfig run) {
-  count_vocabulary(run);
+MemoryEstimate replay_memory(const config::RunConfig& given) {
+  config::RunConfig run = plan::with_vocabulary(given);
   if (!can_be_replayed(run)) {
     return estimate_memory(run);
   }
@@ -75,8 +69,8 @@ MemoryEstimate replay_memory(config::RunConfig run) {
   return fullest;
 }
 
-MemoryEstimate estimate_memory(config::RunConfig run) {
-  count_vocabulary(run);
+MemoryEstimate estimate_memory(const config::RunConfig& given) {
+  const config::RunConfig run = plan::with_vocabulary(given);
   const train::TheoreticalMemory memory = train::theoretical_memory(run);
   return {.state = memory.weight_and_optimizer,
           .activations = memory.activation,

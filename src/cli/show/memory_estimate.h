@@ -21,13 +21,13 @@ struct MemoryEstimate {
 };
 
 /// By formula, of a run whose options break no rule.
-MemoryEstimate estimate_memory(config::RunConfig run);
+MemoryEstimate estimate_memory(const config::RunConfig& run);
 
 /// The peak of a host's allocator in a step: the program of the first and of the last stage is run
 /// without devices and peers, in a fraction of a second. By formula where it cannot be: an unknown
-/// vocabulary, encoder with decoder, texts with images, products in 8 bits, state in the host's
-/// memory, a thousand layers or 10^7 tokens.
-MemoryEstimate replay_memory(config::RunConfig run);
+/// vocabulary, texts with images, products in 8 bits, state in the host's memory, a thousand layers
+/// or 10^7 tokens.
+MemoryEstimate replay_memory(const config::RunConfig& run);
 
 /// "memory of the fullest rank: 1.8 MB weights, ..."
 std::string to_text(const MemoryEstimate& memory);

@@ -1,8 +1,8 @@
-#include <charconv>
 #include <map>
 
 #include "cli/show/plan_commands.h"
 #include "config/parse/parse.h"
+#include "config/values/option_values.h"
 #include "plan/dry_run/job_player.h"
 #include "plan/dry_run/matching.h"
 #include "plan/machine/exit_codes.h"
@@ -174,12 +174,11 @@ int plan_dry_run(const Arguments& arguments) {
   if (what == "all") {
     return prove(run, json);
   }
-  Index rank = 0;
-  const auto end = std::from_chars(what.data(), what.data() + what.size(), rank);
-  if (end.ec != std::errc{} || end.ptr != what.data() + what.size()) {
+  const std::optional<Index> rank = config::read_integer(what);
+  if (!rank) {
     throw_usage("plan: --dry-run {}: `all` or the number of a rank is expected", what);
   }
-  return show_rank(run, rank, json);
+  return show_rank(run, *rank, json);
 }
 
 }  // namespace mpitron::cli

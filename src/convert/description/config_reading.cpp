@@ -11,18 +11,18 @@ namespace {
 using config::ActivationKind;
 
 constexpr std::pair<const char*, ActivationKind> kActivations[] = {
-    {"gelu_new", ActivationKind::gelu_tanh},
-    {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
-    {"gelu", ActivationKind::gelu_erf},
-    {"silu", ActivationKind::silu},
-    {"swish", ActivationKind::silu}};
+    {"gelu_new", ActivationKind::gelu_tanh}, {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
+    {"gelu", ActivationKind::gelu_erf},      {"silu", ActivationKind::silu},
+    {"swish", ActivationKind::silu},         {"relu2", ActivationKind::squared_relu}};
 
 }  // namespace
 
 void read_sizes(const SizeNames& names, ConfigReading& reading) {
   const JsonObject& json = reading.json;
   config::ModelConfig& m = reading.result.model;
-  m.num_layers = json.size(names.layers);
+  if (names.layers != nullptr) {
+    m.num_layers = json.size(names.layers);
+  }
   m.hidden_size = json.size(names.hidden);
   m.num_attention_heads = json.size(names.heads);
   m.ffn_hidden_size = json.size(names.ffn, 4 * m.hidden_size);
@@ -39,7 +39,9 @@ void read_sizes(const SizeNames& names, ConfigReading& reading) {
 }
 
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json) {
-  json.set(names.layers, model.num_layers);
+  if (names.layers != nullptr) {
+    json.set(names.layers, model.num_layers);
+  }
   json.set(names.hidden, model.hidden_size);
   json.set(names.heads, model.num_attention_heads);
   json.set(names.ffn, model.ffn_hidden_size);

@@ -20,7 +20,7 @@ struct ConfigReading {
   }
 };
 
-/// Sizes that the families call differently.
+/// Sizes that the families call differently. Without a name for layers something else tells them.
 struct SizeNames {
   const char *layers, *hidden, *ffn, *heads, *positions, *epsilon, *activation;
 };
@@ -31,6 +31,17 @@ void read_sizes(const SizeNames& names, ConfigReading& reading);
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json);
 
 // config.json of decoders: what only they have, beside vocabulary and type.
+
+/// Sizes by Llama's names, rotary positions, RMS norms, gated feed-forward layers, whether the
+/// output is tied.
+void read_modern(ConfigReading& reading);
+/// How many heads keys have, and how wide heads are.
+void read_query_groups(ConfigReading& reading);
+/// What both read, but for the output.
+void write_modern(const config::ModelConfig& model, JsonObject& json);
+/// The base of rotary positions and how they are stretched; not YaRN.
+void read_rotary(ConfigReading& reading);
+void write_rotary(const config::ModelConfig& model, JsonObject& json);
 
 void read_gpt2(ConfigReading& reading);
 void write_gpt2(const ModelDescription& description, JsonObject& json);

@@ -60,6 +60,74 @@ void read_base(const JsonObject& rope, ConfigReading& reading) {
   reading.result.model.rotary_base = static_cast<Index>(std::clamp(theta, 1.0, 1e15));
 }
 
+void read_yarn(ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
+  const JsonObject rope = rope_of(reading.json);
+  const std::string kind = kind_of(rope);
+  read_base(rope, reading);
+  m.rope_type = kind == "yarn" ? RopeType::yarn : RopeType::rope;
+  if (kind != "yarn") {
+    reading.require(kind == "default", fmt::format("rotary scaling {}", kind));
+    return;
+  }
+  m.rotary_scaling_factor = rope.real("factor", 1);
+  m.mscale = rope.real("mscale", 1);
+  m.mscale_all_dim = rope.real("mscale_all_dim", 0);
+  reading.require(rope.size("beta_fast", kYarnFast) == kYarnFast &&
+                      rope.size("beta_slow", kYarnSlow) == kYarnSlow &&
+                      rope.real("original_max_position_embeddings", 0) == kYarnContext,
+                  "YaRN with other numbers than 32, 1 and 4096");
+}
+
+void write_yarn(const ModelConfig& m, JsonObject& json) {
+  json.set("rope_theta", static_cast<double>(m.rotary_base));
+  if (m.rope_type != RopeType::yarn) {
+    json.erase("rope_parameters");
+    json.set_null("rope_scaling");
+    return;
+  }
+  JsonObject rope = rope_of(json);
+  json.erase("rope_parameters");
+  rope.set("type", "yarn");
+  rope.set("factor", m.rotary_scaling_factor);
+  rope.set("original_max_position_embeddings", kYarnContext);
+  rope.set("beta_fast", kYarnFast);
+  rope.set("beta_slow", kYarnSlow);
+  rope.set("mscale", m.mscale);
+  rope.set("mscale_all_dim", m.mscale_all_dim);
+  json.set("rope_scaling", rope);
+}
+
+/// A window that shortened what we call the longest sequence stays with its original length.
+void write_positions(const ModelConfig& m, JsonObject& json) {
+  if (json.real("sliding_window", 0) != static_cast<double>(m.max_position_embeddings)) {
+    json.set(kLlama.positions, m.max_position_embeddings);
+  }
+}
+
+/// Of a family whose heads rotate in all channels.
+void read_whole_heads(ConfigReading& reading) {
+  read_modern(reading);
+  reading.require(reading.result.model.rotary_percent == 1, "partial_rotary_factor");
+}
+
+}  // namespace
+
+void read_modern(ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
+  read_sizes(kLlama, reading);
+  m.position_embedding_type = PositionEmbedding::rope;
+  m.normalization = Normalization::rms_norm;
+  m.gated_linear_unit = true;
+  m.untie_embeddings_and_output_weights = !reading.json.flag("tie_word_embeddings", false);
+  m.hidden_dropout = 0;
+  m.attention_dropout = reading.json.real("attention_dropout", 0);
+  reading.require(m.activation == ActivationKind::silu,
+                  "a gated MLP with another function than silu");
+  m.rotary_percent = reading.json.real("partial_rotary_factor", 1);
+  m.rotary_percent = rope_of(reading.json).real("partial_rotary_factor", m.rotary_percent);
+}
+
 void read_rotary(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject rope = rope_of(reading.json);
@@ -102,68 +170,6 @@ void write_rotary(const ModelConfig& m, JsonObject& json) {
   json.set("rope_scaling", scaling);
 }
 
-void read_yarn(ConfigReading& reading) {
-  ModelConfig& m = reading.result.model;
-  const JsonObject rope = rope_of(reading.json);
-  const std::string kind = kind_of(rope);
-  read_base(rope, reading);
-  m.rope_type = kind == "yarn" ? RopeType::yarn : RopeType::rope;
-  if (kind != "yarn") {
-    reading.require(kind == "default", fmt::format("rotary scaling {}", kind));
-    return;
-  }
-  m.rotary_scaling_factor = rope.real("factor", 1);
-  m.mscale = rope.real("mscale", 1);
-  m.mscale_all_dim = rope.real("mscale_all_dim", 0);
-  reading.require(rope.size("beta_fast", kYarnFast) == kYarnFast &&
-                      rope.size("beta_slow", kYarnSlow) == kYarnSlow &&
-                      rope.real("original_max_position_embeddings", 0) == kYarnContext,
-                  "YaRN with other numbers than 32, 1 and 4096");
-}
-
-void write_yarn(const ModelConfig& m, JsonObject& json) {
-  json.set("rope_theta", static_cast<double>(m.rotary_base));
-  if (m.rope_type != RopeType::yarn) {
-    json.erase("rope_parameters");
-    json.set_null("rope_scaling");
-    return;
-  }
-  JsonObject rope = rope_of(json);
-  json.erase("rope_parameters");
-  rope.set("type", "yarn");
-  rope.set("factor", m.rotary_scaling_factor);
-  rope.set("original_max_position_embeddings", kYarnContext);
-  rope.set("beta_fast", kYarnFast);
-  rope.set("beta_slow", kYarnSlow);
-  rope.set("mscale", m.mscale);
-  rope.set("mscale_all_dim", m.mscale_all_dim);
-  json.set("rope_scaling", rope);
-}
-
-/// Rotary positions, RMS norms, gated feed-forward layers.
-void read_modern(ConfigReading& reading) {
-  ModelConfig& m = reading.result.model;
-  read_sizes(kLlama, reading);
-  m.position_embedding_type = PositionEmbedding::rope;
-  m.normalization = Normalization::rms_norm;
-  m.gated_linear_unit = true;
-  m.untie_embeddings_and_output_weights = !reading.json.flag("tie_word_embeddings", false);
-  m.hidden_dropout = 0;
-  m.attention_dropout = reading.json.real("attention_dropout", 0);
-  reading.require(m.activation == ActivationKind::silu,
-                  "a gated MLP with another function than silu");
-  reading.require(reading.json.real("partial_rotary_factor", 1) == 1, "partial_rotary_factor");
-}
-
-/// A window that shortened what we call the longest sequence stays with its original length.
-void write_positions(const ModelConfig& m, JsonObject& json) {
-  if (json.real("sliding_window", 0) != static_cast<double>(m.max_position_embeddings)) {
-    json.set(kLlama.positions, m.max_position_embeddings);
-  }
-}
-
-}  // namespace
-
 void read_gpt2(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -189,13 +195,25 @@ void write_gpt2(const ModelDescription& description, JsonObject& json) {
   json.set("attn_pdrop", m.attention_dropout);
 }
 
+void read_query_groups(ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
+  m.num_query_groups = reading.json.size("num_key_value_heads", m.num_attention_heads);
+  m.group_query_attention = m.num_query_groups != m.num_attention_heads;
+  m.kv_channels = reading.json.size("head_dim", m.kv_channels);
+}
+
+void write_modern(const ModelConfig& m, JsonObject& json) {
+  write_sizes(m, kLlama, json);
+  json.set("num_key_value_heads", m.num_query_groups);
+  json.set("head_dim", m.kv_channels);
+  write_positions(m, json);
+}
+
 void read_llama(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
-  read_modern(reading);
-  m.num_query_groups = json.size("num_key_value_heads", m.num_attention_heads);
-  m.group_query_attention = m.num_query_groups != m.num_attention_heads;
-  m.kv_channels = json.size("head_dim", m.kv_channels);
+  read_whole_heads(reading);
+  read_query_groups(reading);
   m.add_bias_linear = json.flag("attention_bias", false);
   m.add_qkv_bias = m.add_bias_linear || reading.result.model_type == "qwen2";
   reading.require(json.flag("mlp_bias", false) == m.add_bias_linear,
@@ -206,14 +224,11 @@ void read_llama(ConfigReading& reading) {
 
 void write_llama(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
-  write_sizes(m, kLlama, json);
-  json.set("num_key_value_heads", m.num_query_groups);
-  json.set("head_dim", m.kv_channels);
+  write_modern(m, json);
   if (description.model_type == "llama") {
     json.set("attention_bias", m.add_bias_linear);
     json.set("mlp_bias", m.add_bias_linear);
   }
-  write_positions(m, json);
   if (description.model_type == "mistral" && !json.has("sliding_window")) {
     json.set_null("sliding_window");  // absent, it would be 4096
   }
@@ -296,7 +311,7 @@ MoeConfig read_deepseek_experts(ConfigReading& reading) {
 void read_deepseek_v2(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;
-  read_modern(reading);
+  read_whole_heads(reading);
   m.add_bias_linear = m.add_qkv_bias = false;
   read_latent_attention(reading);
   read_yarn(reading);

@@ -17,6 +17,31 @@ const Json* find(const Json& json, const std::string& name) {
   return found == json.end() || found->is_null() ? nullptr : &*found;
 }
 
+/// The list's entries; none where it is absent or no list.
+const Json& list(const Json& json, const std::string& name) {
+  static const Json kEmpty = Json::array();
+  const Json* value = find(json, name);
+  return value != nullptr && value->is_array() ? *value : kEmpty;
+}
+
+std::string without_infinities(const std::string& text) {
+  constexpr std::string_view kInfinity = "Infinity", kLargest = "1.7976931348623157e308";
+  std::string result;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (!quoted && text.compare(i, kInfinity.size(), kInfinity) == 0) {
+      result += kLargest;
+      i += kInfinity.size() - 1;
+      continue;
+    }
+    const bool escaped = quoted && text[i] == '\\' && i + 1 < text.size();
+    quoted ^= text[i] == '"';
+    result.append(text, i, escaped ? 2 : 1);
+    i += escaped ? 1 : 0;
+  }
+  return result;
+}
+
 }  // namespace
 
 struct JsonObject::Data {
@@ -29,7 +54,7 @@ JsonObject::JsonObject(const std::string& text, std::string source)
     : data_(std::make_unique<Data>()), source_(std::move(source)) {
   constexpr std::size_t kMostMembers = 20'000;
   const bool unlikely = nests_too_deep(text) || has_many_members(text, kMostMembers);
-  data_->json = unlikely ? Json() : Json::parse(text, nullptr, false);
+  data_->json = unlikely ? Json() : Json::parse(without_infinities(text), nullptr, false);
   if (!data_->json.is_object()) {
     throw_data("{}: no JSON object", source_);
   }
@@ -93,6 +118,22 @@ JsonObject JsonObject::object(const std::string& name) const {
   return result;
 }
 
+std::vector<std::string> JsonObject::texts(const std::string& name) const {
+  std::vector<std::string> result;
+  for (const Json& entry : list(data_->json, name)) {
+    result.push_back(entry.is_string() ? entry.get<std::string>() : "");
+  }
+  return result;
+}
+
+std::vector<double> JsonObject::reals(const std::string& name) const {
+  std::vector<double> result;
+  for (const Json& entry : list(data_->json, name)) {
+    result.push_back(entry.is_number() ? entry.get<double>() : INFINITY);
+  }
+  return result;
+}
+
 void JsonObject::set(const std::string& name, bool value) {
   data_->json[name] = value;
 }
@@ -113,8 +154,8 @@ void JsonObject::set(const std::string& name, const JsonObject& value) {
   data_->json[name] = value.data_->json;
 }
 
-void JsonObject::set_list(const std::string& name, const std::string& only_entry) {
-  data_->json[name] = Json::array({only_entry});
+void JsonObject::set_list(const std::string& name, const std::vector<std::string>& entries) {
+  data_->json[name] = entries;
 }
 
 void JsonObject::set_null(const std::string& name) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "utils/numbers/shape.h"
 
@@ -11,6 +12,7 @@ namespace mpitron::convert {
 class JsonObject {
  public:
   JsonObject();  // without members
+  /// Infinity, which Python writes and JSON does not know, is read as the largest number.
   JsonObject(const std::string& text, std::string source);
   JsonObject(const JsonObject& other);
   JsonObject& operator=(const JsonObject& other);
@@ -26,6 +28,11 @@ class JsonObject {
   Index size(const std::string& name, Index otherwise) const;
   /// Empty where it is absent.
   JsonObject object(const std::string& name) const;
+  /// The texts of a list; empty where it is absent, and "" for entries of another kind.
+  std::vector<std::string> texts(const std::string& name) const;
+  /// The numbers of a list, likewise; an entry of another kind is infinite, as infinity has no
+  /// number in JSON.
+  std::vector<double> reals(const std::string& name) const;
   const std::string& source() const { return source_; }
 
   void set(const std::string& name, bool value);
@@ -33,7 +40,7 @@ class JsonObject {
   void set(const std::string& name, double value);
   void set(const std::string& name, const char* value);
   void set(const std::string& name, const JsonObject& value);
-  void set_list(const std::string& name, const std::string& only_entry);
+  void set_list(const std::string& name, const std::vector<std::string>& entries);
   void set_null(const std::string& name);
   void erase(const std::string& name);
   /// Indented, with an end of line.

@@ -1,20 +1,19 @@
 #include "convert/description/model_description.h"
 
-#include <cmath>
 #include <utility>
 
-#include "convert/description/stored_options.h"
-#include "convert/description/vision_options.h"
+#include "config/parse/stored_model.h"
+#include "convert/description/model_options.h"
+#include "utils/error.h"
 
 namespace mpitron::convert {
 namespace {
 
 using config::ActivationKind;
 using config::ModelConfig;
-using config::ModelKind;
 using config::Normalization;
 
-/// Options whose value is a member of ModelConfig; read and written by the same tables.
+/// Options whose value is a member of ModelConfig.
 constexpr std::pair<const char*, Index ModelConfig::*> kIntegers[] = {
     {"num_layers", &ModelConfig::num_layers},
     {"hidden_size", &ModelConfig::hidden_size},
@@ -25,9 +24,6 @@ constexpr std::pair<const char*, Index ModelConfig::*> kIntegers[] = {
     {"max_position_embeddings", &ModelConfig::max_position_embeddings},
     {"make_vocab_size_divisible_by", &ModelConfig::make_vocab_size_divisible_by},
     {"rotary_base", &ModelConfig::rotary_base},
-};
-constexpr std::pair<const char*, Index ModelConfig::*> kMaybeUnknown[] = {
-    {"padded_vocab_size", &ModelConfig::padded_vocab_size},
 };
 constexpr const char* kBinaryHead = "bert_binary_head";
 constexpr std::pair<const char*, bool ModelConfig::*> kFlags[] = {
@@ -52,71 +48,26 @@ constexpr std::pair<const char*, double ModelConfig::*> kReals[] = {
 constexpr std::pair<const char*, Normalization> kNorms[] = {
     {"LayerNorm", Normalization::layer_norm}, {"RMSNorm", Normalization::rms_norm}};
 
-constexpr std::pair<const char*, ModelKind> kKinds[] = {{"gpt", ModelKind::gpt},
-                                                        {"bert", ModelKind::bert},
-                                                        {"t5", ModelKind::t5},
-                                                        {"vlm", ModelKind::vlm}};
-
-ActivationKind activation(const StoredOptions& options, const ModelConfig& model) {
-  if (model.gated_linear_unit) {
-    return ActivationKind::silu;
-  }
-  if (options.flag("squared_relu")) {
-    return ActivationKind::squared_relu;
-  }
-  const bool fused = model.add_bias_linear && options.flag("bias_gelu_fusion", true);
-  return fused || options.flag("openai_gelu") ? ActivationKind::gelu_tanh
-                                              : ActivationKind::gelu_erf;
-}
-
-/// With the end of document that the null tokenizer adds to what the user gave.
-Index vocab_size(const StoredOptions& options) {
-  Index size = 0;
-  std::string tokenizer;
-  options.read("vocab_size", size);
-  options.read("tokenizer_type", tokenizer);
-  return size > 0 && tokenizer == "NullTokenizer" ? size + 1 : size;
-}
-
-/// What follows from other values, as config::derive_values has it.
-void fill_derived(ModelConfig& model) {
-  if (!model.group_query_attention) {
-    model.num_query_groups = model.num_attention_heads;
-  }
-  if (model.kv_channels == 0 && model.num_attention_heads > 0) {
-    model.kv_channels = model.hidden_size / model.num_attention_heads;
-  }
-  if (model.ffn_hidden_size == 0) {
-    model.ffn_hidden_size =
-        model.gated_linear_unit ? model.hidden_size * 8 / 3 / 64 * 64 : 4 * model.hidden_size;
-  }
-  model.add_qkv_bias = model.add_qkv_bias || model.add_bias_linear;
-  model.seq_length = model.max_position_embeddings;
-  model.decoder_seq_length = model.family().encoder_decoder ? model.seq_length : 0;
-  model.softmax_scale =
-      model.kv_channels > 0 ? 1 / std::sqrt(static_cast<double>(model.kv_channels)) : 0;
-}
-
+/// Of a file that says too little or too much.
 void check_model(const ModelConfig& model, const std::string& source) {
-  check_sizes(kIntegers, model, 1, source);
-  check_sizes(kMaybeUnknown, model, 0, source);
-  if (model.num_attention_heads % model.num_query_groups != 0) {
-    throw_data("{}: num_attention_heads {} is no multiple of num_query_groups {}", source,
-               model.num_attention_heads, model.num_query_groups);
+  if (model.samples() == config::SampleKind::images) {
+    throw_data("{}: the model is a {}, which has no other form", source, model.family().title);
+  }
+  constexpr Index kLargest = Index{1} << 31;
+  for (const auto& [name, member] : kIntegers) {
+    if (model.*member < 1 || model.*member > kLargest) {
+      throw_data("{}: {} is {}, allowed are 1 to {}", source, name, model.*member, kLargest);
+    }
   }
 }
 
-}  // namespace
-
-std::string to_configuration(const ModelDescription& description) {
-  const ModelConfig& model = description.model;
-  JsonObject json;
-  write_choice("model", kKinds, model.kind, json);
+/// Of a model that was not read from options.
+void write_model(const ModelConfig& model, JsonObject& json) {
+  json.set("model", model.family().name);
   if (model.family().samples == config::SampleKind::sentence_pairs) {
     json.set(kBinaryHead, model.bert_binary_head);
   }
   write_all(kIntegers, model, json);
-  write_all(kMaybeUnknown, model, json);
   write_all(kFlags, model, json);
   write_all(kReals, model, json);
   write_choice("normalization", kNorms, model.normalization, json);
@@ -124,6 +75,7 @@ std::string to_configuration(const ModelDescription& description) {
   if (model.moe) {
     write_experts(*model.moe, json);
   }
+  write_hybrid(model, json);
   if (model.mtp_num_layers) {
     json.set("mtp_num_layers", *model.mtp_num_layers);
   }
@@ -131,42 +83,41 @@ std::string to_configuration(const ModelDescription& description) {
   json.set("squared_relu", model.activation == ActivationKind::squared_relu);
   json.set("bias_gelu_fusion", tanh && model.add_bias_linear);
   json.set("openai_gelu", tanh && !model.add_bias_linear);
+}
+
+}  // namespace
+
+/// What a conversion may change is written in any case.
+std::string to_configuration(const ModelDescription& description) {
+  const ModelConfig& model = description.model;
+  JsonObject json;
+  if (description.options.empty()) {
+    write_model(model, json);
+  } else {
+    json = JsonObject(description.options, "options");
+  }
+  json.set("padded_vocab_size", model.padded_vocab_size);
   json.set("bf16", model.params_dtype == DType::bf16);
   json.set("fp16", model.params_dtype == DType::f16);
   if (description.vocab_size > 0) {
     json.set("vocab_size", description.vocab_size);
+    json.erase("tokenizer_type");  // whose end of document is counted
   }
   return json.dump();
 }
 
 ModelDescription from_configuration(const std::string& json, const std::string& source) {
-  const StoredOptions options(json, source);
-  ModelDescription result;
+  config::StoredModel stored = config::read_stored_model(json, source);
+  ModelDescription result{.model = std::move(stored.model),
+                          .vocab_size = stored.vocab_size,
+                          .options = std::move(stored.options)};
   ModelConfig& model = result.model;
-  model.num_query_groups = 1;
-  options.choose("model", kKinds, model.kind);
-  options.read_all(kIntegers, model);
-  options.read_all(kMaybeUnknown, model);
-  options.read_all(kFlags, model);
-  options.read_all(kReals, model);
-  options.read(kBinaryHead, model.bert_binary_head);
-  options.read("mtp_num_layers", model.mtp_num_layers);
-  options.choose("normalization", kNorms, model.normalization);
-  read_attention(options, model);
   if (model.max_position_embeddings == 0) {  // rotary models of a run may leave it out
-    options.read("seq_length", model.max_position_embeddings);
+    model.max_position_embeddings = model.seq_length;
   }
-  model.activation = activation(options, model);
-  model.params_dtype = options.flag("bf16")   ? DType::bf16
-                       : options.flag("fp16") ? DType::f16
-                                              : DType::f32;
-  fill_derived(model);
+  model.seq_length = model.max_position_embeddings;
+  model.decoder_seq_length = model.family().encoder_decoder ? model.seq_length : 0;
   check_model(model, source);
-  model.moe = read_experts(options, model);
-  if (model.kind == ModelKind::vlm) {
-    model.vlm = read_vision(options);
-  }
-  result.vocab_size = vocab_size(options);
   return result;
 }
 

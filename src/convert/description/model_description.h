@@ -12,6 +12,7 @@ struct ModelDescription {
   Index vocab_size = 0;  // rows that stand for tokens; 0: not known, all rows are taken
   Index iteration = -1;  // -1: a release, not a state of training
   Index consumed_train_samples = 0;
+  std::string options;     // JSON of the options that it was read from; empty: of no run
   std::string model_type;  // Hugging Face's name of the family: "llama"; empty: not known
   /// Name -> bytes of what travels along unread: tokenizer files, and the config.json that it came
   /// with, whose other fields are given back.
@@ -25,9 +26,8 @@ struct ModelDescription {
 /// belongs to the model: no layout, no schedule.
 std::string to_configuration(const ModelDescription& description);
 
-/// Reads the options that belong to a model from the JSON of a checkpoint (ours, or the arguments
-/// of a Megatron checkpoint, whose names are the same); the others are ignored. `source` is named
-/// in Error(data).
+/// Reads a model from the JSON of a checkpoint's options, as config::read_stored_model does, and
+/// takes it to be as long as it can be. Error(data) names `source`.
 ModelDescription from_configuration(const std::string& json, const std::string& source);
 
 }  // namespace mpitron::convert

@@ -15,7 +15,8 @@ constexpr std::pair<const char*, const char*> kFusedNorms[] = {
     {"self_attention.linear_qkv.layer_norm_", "input_layernorm."},
     {"mlp.linear_fc1.layer_norm_", "pre_mlp_layernorm."}};
 
-nlohmann::json scalar(const io::PickleValue& value) {
+/// Of numbers, words and lists of them; null for everything else.
+nlohmann::json plain(const io::PickleValue& value) {
   switch (value.kind) {
     case Kind::boolean:
       return value.integer != 0;
@@ -25,6 +26,14 @@ nlohmann::json scalar(const io::PickleValue& value) {
       return value.real;
     case Kind::text:
       return std::string(value.text);
+    case Kind::list:
+    case Kind::tuple: {
+      nlohmann::json items = nlohmann::json::array();
+      for (const io::PickleValue* item : value.items) {
+        items.push_back(item->items.empty() ? plain(*item) : nullptr);
+      }
+      return items;
+    }
     default:
       return nullptr;
   }
@@ -67,7 +76,7 @@ ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
   nlohmann::json json = nlohmann::json::object();
   for (std::size_t i = 0; i + 1 < dict.entries.size(); i += 2) {
     if (dict.entries[i]->kind == Kind::text) {
-      json[std::string(dict.entries[i]->text)] = scalar(*dict.entries[i + 1]);
+      json[std::string(dict.entries[i]->text)] = plain(*dict.entries[i + 1]);
     }
   }
   if (json.contains("layernorm_epsilon") && !json.contains("norm_epsilon")) {  // older name

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "convert/description/config_reading.h"
+#include "convert/description/recurrent_config.h"
 #include "convert/names/name_table.h"
 #include "utils/error.h"
 
@@ -27,6 +28,9 @@ constexpr ConfigFormat kFormats[] = {
     {"qwen2", "Qwen2ForCausalLM", read_llama, write_llama},
     {"mixtral", "MixtralForCausalLM", read_mixtral, write_mixtral},
     {"deepseek_v2", "DeepseekV2ForCausalLM", read_deepseek_v2, write_deepseek_v2},
+    {"qwen3_next", "Qwen3NextForCausalLM", read_qwen3_next, write_qwen3_next},
+    {"mamba2", "Mamba2ForCausalLM", read_mamba2, write_mamba2},
+    {"nemotron_h", "NemotronHForCausalLM", read_nemotron_h, write_nemotron_h},
     {"megatron-bert", "MegatronBertForPreTraining", read_megatron_bert, write_megatron_bert},
     {"t5", "T5ForConditionalGeneration", read_t5, write_t5}};
 
@@ -104,7 +108,7 @@ std::string write_hugging_face_config(const ModelDescription& description,
   const config::ModelConfig& m = description.model;
   const ConfigFormat& format = format_of(model_type, kOriginal);
   JsonObject json = original(description, model_type);
-  json.set_list("architectures", format.architecture);
+  json.set_list("architectures", {format.architecture});
   json.set("model_type", format.model_type);
   format.write(of_type, json);
   json.set("vocab_size", description.stored_vocab_size());

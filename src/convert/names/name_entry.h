@@ -32,16 +32,39 @@ enum class Extent {
   kv_rank_and_rope,  // with the rotary part of the keys
   // of relative positions
   buckets,
-  heads
+  heads,
+  // of attention with output gates and norms of heads
+  one,
+  channels,       // of a head
+  gated_queries,  // a query and its gate a head
+  gated_qkv,      // gated queries + keys + values
+  // of Mamba mixers
+  mamba_width,      // heads * head size
+  mamba_channels,   // x, B, C
+  mamba_projected,  // z, x, B, C, dt
+  mamba_heads,
+  mamba_taps,  // of the convolution
+  // of delta nets
+  delta_channels,   // q, k, v
+  delta_streams,    // q, k, v, z
+  delta_rates,      // beta, alpha
+  delta_projected,  // streams + rates
+  delta_heads,      // of values
+  delta_values,     // heads * value size
+  delta_value_dim,
+  delta_taps
 };
 
 /// How rows are ordered in ours.
 enum class Rows {
   in_order,
-  query_groups,  // theirs: all queries, all keys, all values; ours: per group
-                 // those of the group
-  key_values     // theirs: all keys, all values; ours: per group its key and its
-                 // value
+  query_groups,        // theirs: all queries, all keys, all values; ours: per group
+                       // those of the group
+  key_values,          // theirs: all keys, all values; ours: per group its key and its
+                       // value
+  gated_query_groups,  // as query_groups, each query head of theirs with its gate
+  key_heads  // theirs: what belongs to a key head of a delta net side by side; ours: all queries,
+             // all keys, ...
 };
 
 enum class When {
@@ -49,6 +72,9 @@ enum class When {
   linear_bias,
   qkv_bias,
   untied,
+  attention_layer,
+  mamba_layer,
+  delta_layer,
   dense_layer,
   expert_layer,
   shared_expert,
@@ -74,6 +100,7 @@ struct Entry {
   std::array<Theirs, 3> theirs = {};  // none: theirs have no such tensor, ours is zero
   Rows order = Rows::in_order;
   bool transposed = false;
+  bool convolution = false;  // [rows, 1, columns]
   When when = When::always;
 
   constexpr Entry transpose() const {
@@ -101,6 +128,13 @@ constexpr Entry vector(const char* ours, Extent rows, const char* theirs) {
 /// [rows, columns]
 constexpr Entry matrix(const char* ours, Extent rows, Extent columns, const char* theirs) {
   return {.ours = ours, .rows = rows, .columns = columns, .theirs = {{{theirs, rows}}}};
+}
+
+/// [rows, 1, columns]: a filter a channel.
+constexpr Entry convolution(const char* ours, Extent rows, Extent columns, const char* theirs) {
+  Entry entry = matrix(ours, rows, columns, theirs);
+  entry.convolution = true;
+  return entry;
 }
 
 /// Their rows stand for tokens only; ours are padded. `columns` none: a vector.

@@ -17,24 +17,31 @@ using config::RouterScore;
 
 /// Hugging Face's latent norms have this epsilon whatever config.json says.
 constexpr double kLatentEpsilon = 1e-6;
+/// That of the norm in a Mamba mixer here; theirs have the layers'.
+constexpr double kGatedEpsilon = 1e-5;
 
 void append(Needs& needs, Needs more) {
   needs.insert(needs.end(), more.begin(), more.end());
 }
 
-Needs of_kind(const ModelConfig& m, ModelKind kind) {
+/// What no family has.
+Needs nothing_newer(const ModelConfig& m, ModelKind kind) {
   return {{m.kind == kind, std::string("--model ") + config::family_of(kind).name},
-          {!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
           {!m.qk_l2_norm, "no --qk-l2-norm"},
           {!m.mtp_num_layers, "no --mtp-num-layers"},
-          {m.hybrid.pattern.empty(), "no --model mamba"},
-          {m.hybrid.delta_layers.empty(), "no --experimental-attention-variant"},
-          {!m.attention_output_gate, "no --attention-output-gate"},
           {m.attention_sink == config::AttentionSink::none, "--softmax-type vanilla"},
           {!m.window_size, "no --window-size"},
           {!m.activation_clamp && m.glu_linear_offset == 0, "no limits of gated activations"},
-          {!m.mup, "no --use-mup"},
-          {!m.moe || !m.moe->shared_expert_gate, "no --moe-shared-expert-gate"}};
+          {!m.mup, "no --use-mup"}};
+}
+
+Needs of_kind(const ModelConfig& m, ModelKind kind) {
+  Needs needs = nothing_newer(m, kind);
+  append(needs, {{!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
+                 {m.hybrid.delta_layers.empty(), "no --experimental-attention-variant"},
+                 {!m.attention_output_gate, "no --attention-output-gate"},
+                 {!m.moe || !m.moe->shared_expert_gate, "no --moe-shared-expert-gate"}});
+  return needs;
 }
 
 /// Self attention and an MLP in each layer.
@@ -68,7 +75,6 @@ Needs gpt2(const ModelConfig& m) {
 /// What Llama and all that came from it share.
 Needs modern(const ModelConfig& m) {
   return {{m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
-          {m.rotary_percent == 1, "--rotary-percent 1"},
           {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
           {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"}};
 }
@@ -78,7 +84,8 @@ enum class Biases { none, all_or_none, queries };
 Needs like_llama(const ModelConfig& m, Biases biases) {
   Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, modern(m));
-  append(needs, {{!m.multi_latent_attention, "no --multi-latent-attention"},
+  append(needs, {{m.rotary_percent == 1, "--rotary-percent 1"},
+                 {!m.multi_latent_attention, "no --multi-latent-attention"},
                  {!m.qk_layernorm, "no --qk-layernorm"},
                  {m.rope_type == config::RopeType::rope, "--rope-type rope"},
                  {!m.add_bias_linear || biases == Biases::all_or_none, "--disable-bias-linear"},
@@ -138,7 +145,8 @@ Needs mixtral(const ModelConfig& m) {
 Needs deepseek_v2(const ModelConfig& m) {
   Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, modern(m));
-  append(needs, {{m.multi_latent_attention, "--multi-latent-attention"},
+  append(needs, {{m.rotary_percent == 1, "--rotary-percent 1"},
+                 {m.multi_latent_attention, "--multi-latent-attention"},
                  {m.qk_layernorm, "--qk-layernorm"},
                  {m.norm_epsilon == kLatentEpsilon, "--norm-epsilon 1e-6"},
                  {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
@@ -156,6 +164,66 @@ Needs deepseek_v2(const ModelConfig& m) {
                  {moe.pre_softmax, "--moe-router-pre-softmax"},
                  {groups == 1 || moe.topk / kept == 1,
                   "groups that count by their best expert (topk = group topk)"}});
+  return needs;
+}
+
+/// Gated attention with norms of heads, delta nets, and in each layer experts of which a token's
+/// sum to 1, beside a gated shared one.
+Needs qwen3_next(const ModelConfig& m) {
+  Needs needs = nothing_newer(m, ModelKind::gpt);
+  append(needs, modern(m));
+  append(needs,
+         {{m.apply_layernorm_1p, "--apply-layernorm-1p"},
+          {m.rope_type == config::RopeType::rope && !m.rotary_interleaved, "--rope-type rope"},
+          {!m.multi_latent_attention, "no --multi-latent-attention"},
+          {m.qk_layernorm, "--qk-layernorm"},
+          {m.attention_output_gate, "--attention-output-gate"},
+          {!m.hybrid.delta_layers.empty(), "--experimental-attention-variant gated_delta_net"},
+          {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
+  if (!m.moe) {
+    append(needs, {{false, "--num-experts"}});
+    return needs;
+  }
+  append(needs, plain_routing(*m.moe));
+  append(needs,
+         {{m.moe->count_layers() == m.num_layers, "--moe-layer-freq 1"},
+          {m.moe->shared_expert_intermediate_size > 0 && m.moe->shared_expert_gate,
+           "--moe-shared-expert-gate"},
+          {!m.moe->pre_softmax, "no --moe-router-pre-softmax"},
+          {m.moe->num_groups.value_or(1) == 1, "no --moe-router-num-groups"},
+          {m.moe->topk_scaling_factor.value_or(1) == 1, "no --moe-router-topk-scaling-factor"}});
+  return needs;
+}
+
+bool has_only(const std::string& pattern, std::string_view letters) {
+  return pattern.find_first_not_of(letters) == std::string::npos;
+}
+
+/// Layers of one branch; the gated norms have an epsilon of their own here.
+Needs by_letters(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::mamba);
+  append(needs, dense(m));
+  append(needs,
+         {{m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
+          {m.norm_epsilon == kGatedEpsilon, "--norm-epsilon 1e-5"},
+          {m.position_embedding_type == PositionEmbedding::none, "--position-embedding-type none"},
+          {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
+  return needs;
+}
+
+Needs mamba2(const ModelConfig& m) {
+  Needs needs = by_letters(m);
+  append(needs, {{has_only(m.hybrid.pattern, "M"), "a pattern of M alone"},
+                 {m.hybrid.mamba.groups == 1, "--mamba-num-groups 1"},
+                 {m.hybrid.mamba.width() % m.hidden_size == 0, "a whole expansion of the width"}});
+  return needs;
+}
+
+Needs nemotron_h(const ModelConfig& m) {
+  Needs needs = by_letters(m);
+  append(needs, {{has_only(m.hybrid.pattern, "M*-"), "a pattern of M, * and -"},
+                 {m.activation == ActivationKind::squared_relu && !m.gated_linear_unit,
+                  "--squared-relu"}});
   return needs;
 }
 
@@ -195,6 +263,7 @@ Needs t5(const ModelConfig& m) {
 
 const std::vector<Family>& all() {
   constexpr const char *kLlamaWords = "model.embed_tokens.weight", *kOutput = "lm_head.weight";
+  constexpr const char* kMambaWords = "backbone.embeddings.weight";
   static const std::vector<Family> kAll = {
       {.model_type = "gpt2",
        .names = gpt2_names(),
@@ -207,6 +276,9 @@ const std::vector<Family>& all() {
       {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
       {"mixtral", mixtral_names(), mixtral, kLlamaWords, {kOutput}},
       {"deepseek_v2", deepseek_v2_names(), deepseek_v2, kLlamaWords, {kOutput}},
+      {"qwen3_next", qwen3_next_names(), qwen3_next, kLlamaWords, {kOutput}},
+      {"mamba2", mamba2_names(), mamba2, kMambaWords, {kOutput}},
+      {"nemotron_h", nemotron_h_names(), nemotron_h, kMambaWords, {kOutput}},
       {.model_type = "megatron-bert",
        .names = megatron_bert_names(),
        .needs = megatron_bert,

@@ -38,6 +38,12 @@ std::span<const EntryBlock> llama_names();
 std::span<const EntryBlock> mixtral_names();
 /// Llama's with latent attention and, behind the first layers, experts (DeepSeek-AI 2024).
 std::span<const EntryBlock> deepseek_v2_names();
+/// Mamba mixers alone (Dao and Gu 2024).
+std::span<const EntryBlock> mamba2_names();
+/// Mamba mixers, attention and MLPs as layers of one branch (NVIDIA 2025).
+std::span<const EntryBlock> nemotron_h_names();
+/// Delta nets, gated attention and experts behind each (Qwen 2025).
+std::span<const EntryBlock> qwen3_next_names();
 
 /// MegatronBertForPreTraining: BERT with norms before the branches of a layer, as ours.
 std::span<const EntryBlock> megatron_bert_names();

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "config/layer_pattern.h"
+#include "convert/names/extents.h"
 #include "convert/names/name_families.h"
 #include "utils/error.h"
 
@@ -13,140 +14,12 @@ namespace mpitron::convert {
 namespace {
 
 using config::ModelConfig;
-using config::PositionEmbedding;
-using enum Extent;
-
-Index halves(const ModelConfig& m) {
-  return m.gated_linear_unit ? 2 : 1;
-}
-
-Index extent_of_latents(Extent which, const ModelConfig& m) {
-  const Index n = m.num_attention_heads;
-  switch (which) {
-    case latent_queries:
-      return n * (m.qk_head_dim + m.qk_pos_emb_head_dim);
-    case latent_values:
-      return n * m.v_head_dim;
-    case latent_kv:
-      return n * (m.qk_head_dim + m.v_head_dim);
-    case query_rank:
-      return m.q_lora_rank.value_or(0);
-    case kv_rank:
-      return m.kv_lora_rank;
-    default:
-      MPITRON_CHECK(which == kv_rank_and_rope, static_cast<int>(which));
-      return m.kv_lora_rank + m.qk_pos_emb_head_dim;
-  }
-}
-
-Index extent_of_experts(Extent which, const ModelConfig& m) {
-  switch (which) {
-    case experts:
-      return m.moe->num_experts;
-    case expert_ffn:
-      return m.moe->ffn_hidden_size;
-    case expert_fc1:
-      return m.moe->ffn_hidden_size * halves(m);
-    case shared_ffn:
-      return m.moe->shared_expert_intermediate_size;
-    case shared_fc1:
-      return m.moe->shared_expert_intermediate_size * halves(m);
-    default:
-      return extent_of_latents(which, m);
-  }
-}
-
-Index extent(Extent which, const ModelDescription& description) {
-  const ModelConfig& m = description.model;
-  switch (which) {
-    case none:
-      return 1;
-    case hidden:
-      return m.hidden_size;
-    case padded_vocabulary:
-      return m.padded_vocab_size;
-    case vocabulary:
-      return description.stored_vocab_size();
-    case positions:
-      return m.max_position_embeddings;
-    case two:
-      return 2;
-    case queries:
-      return m.num_attention_heads * m.kv_channels;
-    case keys:
-      return m.num_query_groups * m.kv_channels;
-    case qkv:
-      return (m.num_attention_heads + 2 * m.num_query_groups) * m.kv_channels;
-    case kv:
-      return 2 * m.num_query_groups * m.kv_channels;
-    case ffn:
-      return m.ffn_hidden_size;
-    case fc1:
-      return m.ffn_hidden_size * halves(m);
-    case buckets:
-      return m.relative_attention_num_buckets;
-    case heads:
-      return m.num_attention_heads;
-    default:
-      return extent_of_experts(which, m);
-  }
-}
-
-/// The rows of one query or key head. Theirs rotate the two halves of a head against each other;
-/// where ours rotate neighbours, row 2i of ours is row i of theirs, row 2i + 1 is row i + d/2.
-void move_head(const ModelConfig& m, Index ours, Index theirs, std::vector<RowMove>& moves) {
-  const Index d = m.kv_channels;
-  if (!m.rotary_interleaved || m.position_embedding_type != PositionEmbedding::rope) {
-    moves.push_back({ours, theirs, d});
-    return;
-  }
-  for (Index i = 0; i < d / 2; ++i) {
-    moves.push_back({ours + 2 * i, theirs + i, 1});
-    moves.push_back({ours + 2 * i + 1, theirs + i + d / 2, 1});
-  }
-}
-
-std::vector<RowMove> group_moves(const ModelConfig& m) {
-  const Index d = m.kv_channels, g = m.num_query_groups, heads = m.num_attention_heads / g;
-  const Index first_key = m.num_attention_heads * d, first_value = first_key + g * d;
-  std::vector<RowMove> moves;
-  for (Index group = 0; group < g; ++group) {
-    Index ours = group * (heads + 2) * d;
-    for (Index head = 0; head < heads; ++head, ours += d) {
-      move_head(m, ours, (group * heads + head) * d, moves);
-    }
-    move_head(m, ours, first_key + group * d, moves);
-    moves.push_back({ours + d, first_value + group * d, d});
-  }
-  return moves;
-}
-
-std::vector<RowMove> key_value_moves(const ModelConfig& m) {
-  const Index d = m.kv_channels, g = m.num_query_groups;
-  std::vector<RowMove> moves;
-  for (Index group = 0; group < g; ++group) {
-    moves.push_back({2 * group * d, group * d, d});
-    moves.push_back({(2 * group + 1) * d, (g + group) * d, d});
-  }
-  return moves;
-}
-
-std::vector<RowMove> moves_of(const Entry& entry, const ModelConfig& m, Index rows) {
-  switch (entry.order) {
-    case Rows::query_groups:
-      return group_moves(m);
-    case Rows::key_values:
-      return key_value_moves(m);
-    case Rows::in_order:
-      break;
-  }
-  return {{0, 0, rows}};
-}
 
 /// Of a layer, 0-based; of the model where the entry belongs to none.
 bool applies(When when, const ModelConfig& m, Index layer) {
-  const bool has_experts =
-      config::layer_spec(m, layer + 1).feed_forward == config::FeedForwardKind::experts;
+  using config::FeedForwardKind, config::MixerKind;
+  const config::LayerSpec spec = config::layer_spec(m, layer + 1);
+  const bool has_experts = spec.feed_forward == FeedForwardKind::experts;
   switch (when) {
     case When::linear_bias:
       return m.add_bias_linear;
@@ -154,8 +27,14 @@ bool applies(When when, const ModelConfig& m, Index layer) {
       return m.add_qkv_bias;
     case When::untied:
       return m.untie_embeddings_and_output_weights;
+    case When::attention_layer:
+      return spec.mixer == MixerKind::attention;
+    case When::mamba_layer:
+      return spec.mixer == MixerKind::state_space;
+    case When::delta_layer:
+      return spec.mixer == MixerKind::delta_net;
     case When::dense_layer:
-      return !has_experts;
+      return spec.feed_forward == FeedForwardKind::dense;
     case When::expert_layer:
       return has_experts;
     case When::shared_expert:
@@ -196,7 +75,10 @@ NameRule make_rule(const Entry& entry, const Place& place, const ModelDescriptio
                 .theirs = {},
                 .transposed = entry.transposed,
                 .moves = {}};
-  if (entry.columns != none) {
+  if (entry.convolution) {
+    rule.shape.push_back(1);
+  }
+  if (entry.columns != Extent::none) {
     rule.shape.push_back(extent(entry.columns, description));
   }
   const double root = std::sqrt(static_cast<double>(description.model.kv_channels));
@@ -206,7 +88,7 @@ NameRule make_rule(const Entry& entry, const Place& place, const ModelDescriptio
                              part.factor == Factor::sqrt_channels ? root : 1});
     }
   }
-  rule.moves = moves_of(entry, description.model, rule.rows_of_theirs());
+  rule.moves = moves_of(entry.order, description.model, rule.rows_of_theirs());
   return rule;
 }
 
@@ -271,10 +153,12 @@ Index NameRule::rows_of_theirs() const {
 }
 
 Shape NameRule::shape_of(const Part& part) const {
-  if (shape.rank() == 1) {
-    return {part.rows};
+  if (transposed) {
+    return {columns(), part.rows};
   }
-  return transposed ? Shape{columns(), part.rows} : Shape{part.rows, columns()};
+  Shape result = shape;
+  result[0] = part.rows;
+  return result;
 }
 
 bool NameTable::is_weight(std::string_view their_name) const {

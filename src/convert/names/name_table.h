@@ -4,15 +4,9 @@
 #include <vector>
 
 #include "convert/description/model_description.h"
+#include "convert/names/row_orders.h"
 
 namespace mpitron::convert {
-
-/// `count` rows that lie at row `ours` of our tensor and at row `theirs` of their tensors, which
-/// count as one below the other.
-struct RowMove {
-  Index ours = 0, theirs = 0, count = 0;
-  bool operator==(const RowMove&) const = default;
-};
 
 /// How one of our tensors and one or more of another format hold the same numbers. A rule is read
 /// in both directions: an import moves rows from theirs to ours, an export moves the same rows
@@ -25,12 +19,13 @@ struct NameRule {
   };
 
   std::string ours;
-  Shape shape;  // of ours, [rows] or [rows, columns]; rows that no move reaches are padding
+  Shape shape;  // of ours, [rows], [rows, columns] or [rows, 1, columns] of a convolution; rows
+                // that no move reaches are padding
   std::vector<Part> theirs;  // none: they have no such tensor, and ours must be zero
   bool transposed = false;   // theirs are [columns, rows]
   std::vector<RowMove> moves;
 
-  Index columns() const { return shape.rank() > 1 ? shape[1] : 1; }
+  Index columns() const { return shape.rank() > 1 ? shape[shape.rank() - 1] : 1; }
   Index rows_of_theirs() const;
   Shape shape_of(const Part& part) const;
 };

@@ -30,12 +30,12 @@ std::string text_of(const Json& object, const char* key) {
 }
 
 /// Empty, or what is wrong. Here and below.
-std::string read_messages(const Json& json, const MessageForm& form, Conversation& conversation) {
-  if (!json[form.list].is_array()) {
+std::string read_messages(const Json& list, const MessageForm& form, Conversation& conversation) {
+  if (!list.is_array()) {
     return fmt::format("\"{}\" is no list", form.list);
   }
   const bool renames = std::string_view(form.role) == "from";
-  for (const Json& message : json[form.list]) {
+  for (const Json& message : list) {
     if (!has_text(message, form.role) || !has_text(message, form.content)) {
       return fmt::format("a message without the texts \"{}\" and \"{}\"", form.role, form.content);
     }
@@ -77,11 +77,10 @@ std::string read_part(const Json& json, const char* key, const char* role,
     return "";
   }
   const Json list = part.is_object() ? Json::array({part}) : part;
-  const Json wrapped = {{key, list}};
   const bool renames = list.is_array() && !list.empty() && list[0].contains("from");
   const MessageForm form =
       renames ? MessageForm{key, "from", "value"} : MessageForm{key, "role", "content"};
-  return read_messages(wrapped, form, conversation);
+  return read_messages(list, form, conversation);
 }
 
 /// The whole conversation that ends with the answer of this key.
@@ -107,7 +106,7 @@ std::string parse_conversation(std::string_view line, Conversation& conversation
   }
   for (const MessageForm& form : kMessageForms) {
     if (json.contains(form.list)) {
-      return read_messages(json, form, conversation);
+      return read_messages(json[form.list], form, conversation);
     }
   }
   if (json.contains("prompt") || json.contains("completion")) {

@@ -131,7 +131,7 @@ constexpr std::array kStatuses = {
     Status{"413", "the body is too large", false},
     Status{"429", "too many requests are open; Retry-After says when to come again", true},
     Status{"500", "the server failed", true},
-    Status{"503", "the server is stopping", false}};
+    Status{"503", "the server is stopping, or too many large requests arrive", false}};
 
 Json responses_of(const Route& route) {
   // Megatron's refusals are strings, or objects with a message.

@@ -12,13 +12,15 @@ struct HttpServerSettings {
   std::uint16_t port = 5000;  // 0: one that is free
   std::size_t max_connections = 1024;
   std::size_t max_body_bytes = std::size_t{32} << 20;
+  std::size_t max_bodies_bytes = std::size_t{256} << 20;  // of all that arrive; then 503
   std::size_t max_unsent_bytes = std::size_t{4} << 20;  // a stream whose client reads slower is cut
   std::chrono::seconds patience{30};                    // for a request to be complete
   std::chrono::seconds ping{15};                        // a comment in streams that are silent
 };
 
 /// HTTP/1.1 with keep-alive and event streams on one thread, any number of connections. Bodies too
-/// large get 413, what is no HTTP 400, requests too slow are cut.
+/// large get 413, those beyond what all may take together 503, what is no HTTP 400; what comes too
+/// slowly is cut.
 class HttpServer {
  public:
   using Handler = std::function<void(const HttpRequest&, const std::shared_ptr<HttpAnswer>&)>;
@@ -36,8 +38,6 @@ class HttpServer {
 
  private:
   class State;
-  class Connection;
-  class Answer;
   std::unique_ptr<State> state_;
 };
 

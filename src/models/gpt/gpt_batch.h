@@ -15,7 +15,7 @@ inline constexpr Field<float> kTeacherLogProbs{"teacher_log_probs"};
 
 /// What a GPT reads of a batch, in the order in which ranks tell each other of it: tokens,
 /// position_ids, labels, loss_mask, [s, b], attention_mask, [b, s, whole s], document_starts,
-/// reference_margins and pairs.
+/// reference_margins, pairs, teacher_ids and teacher_log_probs.
 std::span<const std::string_view> gpt_fields();
 
 /// `slice`: the positions of every sequence that this rank has.

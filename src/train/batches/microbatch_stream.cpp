@@ -1,5 +1,7 @@
 #include "train/batches/microbatch_stream.h"
 
+#include <utility>
+
 #include "utils/error.h"
 
 namespace mpitron::train {
@@ -52,6 +54,16 @@ HostMicrobatch MicrobatchStream::next() {
   microbatch.first_sample = consumed_ + share_.data_parallel_rank * micro_batch_size_;
   consumed_ += micro_batch_size_ * share_.data_parallel_size;
   return microbatch;
+}
+
+WholeSet whole_set(std::shared_ptr<const data::Dataset> dataset, Index rows,
+                   const config::RunConfig& config, const TrainingData& data,
+                   const TrainedModel& model) {
+  StreamShare share = share_of(model);
+  const Index together = config.training.micro_batch_size * share.data_parallel_size;
+  const Index batches = (rows + together - 1) / together;
+  share.padded_samples = batches * together;
+  return {MicrobatchStream(std::move(dataset), config, data, 0, share), batches};
 }
 
 }  // namespace mpitron::train

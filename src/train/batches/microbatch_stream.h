@@ -36,4 +36,14 @@ class MicrobatchStream {
   Index consumed_;
 };
 
+/// Every row of a data set once: a rank's share of it, filled up to whole batches of all replicas.
+struct WholeSet {
+  MicrobatchStream stream;
+  Index batches = 0;  // to be taken from it
+};
+/// `rows`: of the batches, where they are not the samples of the set.
+WholeSet whole_set(std::shared_ptr<const data::Dataset> dataset, Index rows,
+                   const config::RunConfig& config, const TrainingData& data,
+                   const TrainedModel& model);
+
 }  // namespace mpitron::train

@@ -15,11 +15,7 @@ constexpr const char* kReferenceFile = "reference.h5";
 
 /// Each row is one rank's of those with the output layer, which all others learn.
 void ReferencePass::compute(const std::shared_ptr<const DistinctRows>& rows) const {
-  StreamShare share = share_of(model_);
-  const Index together = config_.training.micro_batch_size * share.data_parallel_size;
-  const Index batches = (rows->size() + together - 1) / together;
-  share.padded_samples = batches * together;
-  MicrobatchStream stream(rows, config_, data_, 0, share);
+  auto [stream, batches] = whole_set(rows, rows->size(), config_, data_, model_);
   std::vector<double> values(static_cast<std::size_t>(rows->size()));
   const bool tells = model_.groups().tensor->rank() == 0 && model_.groups().context->rank() == 0;
   const auto take = [&](std::span<const models::Objective> objectives,

@@ -57,11 +57,7 @@ std::string numbers_json(std::span<const double> numbers, bool score) {
 std::vector<double> TaskEvaluation::numbers_of(const TaskFile& file) const {
   const config::TextHead& head = *config_.model.text_head;
   const Index columns = head.columns(), samples = file.set->size();
-  StreamShare share = share_of(model_);
-  const Index together = config_.training.micro_batch_size * share.data_parallel_size;
-  const Index batches = (samples * head.choices + together - 1) / together;
-  share.padded_samples = batches * together;
-  MicrobatchStream stream(file.set, config_, data_, 0, share);
+  auto [stream, batches] = whole_set(file.set, samples * head.choices, config_, data_, model_);
   std::vector<double> numbers(static_cast<std::size_t>(samples * columns));
   const auto take = [&](const tensor::Tensor& logits, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor host = tensor::to_host(step_.device(), logits);

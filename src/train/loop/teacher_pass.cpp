@@ -80,11 +80,7 @@ void TeacherPass::run() const {
   double offsets[] = {static_cast<double>(layout.ids), static_cast<double>(layout.log_probs)};
   model_.world().all()->broadcast({offsets, DType::f64, {2}}, 0).wait();
   checkpoint::PosixFile file(part, checkpoint::PosixFile::Mode::modify);
-  StreamShare share = share_of(model_);
-  const Index together = config_.training.micro_batch_size * share.data_parallel_size;
-  const Index batches = (rows->size() + together - 1) / together;
-  share.padded_samples = batches * together;
-  MicrobatchStream stream(rows, config_, data_, 0, share);
+  auto [stream, batches] = whole_set(rows, rows->size(), config_, data_, model_);
   const auto write = [&](const tensor::Tensor& logits, const DeviceMicrobatch& microbatch) {
     const tensor::Tensor host = tensor::to_host(step_.device(), logits);
     const Index mine = model_.groups().tensor->rank() == 0 ? microbatch.samples : 0;

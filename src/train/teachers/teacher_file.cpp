@@ -39,6 +39,11 @@ TeacherFile::TeacherFile(const std::filesystem::path& path, Index seq_length)
     return *found;
   };
   const io::DataSet &ids = array("ids"), &log_probs = array("log_probs");
+  if (ids.dtype != DType::i32 || log_probs.dtype != DType::f32 || log_probs.shape != ids.shape ||
+      std::max(ids.offset + ids.bytes(), log_probs.offset + log_probs.bytes()) >
+          std::ssize(file_.bytes())) {
+    throw_data("--teacher-file {}: its arrays do not fit together; is it damaged?", path.string());
+  }
   if (ids.shape[1] != seq_length) {
     throw_data("--teacher-file {}: holds samples of {} tokens, --seq-length is {}", path.string(),
                ids.shape[1], seq_length);
@@ -48,6 +53,10 @@ TeacherFile::TeacherFile(const std::filesystem::path& path, Index seq_length)
   log_probs_ = reinterpret_cast<const float*>(file_.bytes().data() + log_probs.offset);
   for (const std::uint64_t key : file.read_table("rows", kKeyFields)) {
     rows_.emplace(key, static_cast<Index>(rows_.size()));
+  }
+  if (std::ssize(rows_) != ids.shape[0]) {
+    throw_data("--teacher-file {}: has {} keys for {} samples; is it damaged?", path.string(),
+               rows_.size(), ids.shape[0]);
   }
 }
 

@@ -24,7 +24,7 @@ class TeacherFile {
   static Layout create(const std::filesystem::path& path, std::span<const std::uint64_t> keys,
                        Index seq_length, Index words);
 
-  /// Error(data) for another file, or one of another sequence length.
+  /// Error(data) for another or a damaged file, or one of another sequence length.
   TeacherFile(const std::filesystem::path& path, Index seq_length);
 
   const std::filesystem::path& path() const { return file_.path(); }

@@ -43,7 +43,7 @@ TEST(JsonObject, WritesMembersInTheirOrder) {
   json.set("m", "text");
   json.set("n", true);
   json.set("o", inner);
-  json.set_list("l", "x");
+  json.set_list("l", {"x"});
   json.set_null("q");
   JsonObject copy = json;
   json.erase("m");

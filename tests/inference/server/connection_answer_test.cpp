@@ -1,18 +1,19 @@
-#include "inference/server/http_server.h"
+#include "inference/server/connection_answer.h"
 
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include "inference/server/http_server.h"
 #include "support/http.h"
 
 namespace mpitron::inference {
-namespace http_server_test {
+namespace connection_answer_test {
 
 using namespace mpitron::test;
 
 // The handler begins a stream on the server's thread while another thread already has events.
-TEST(HttpServer, WhatSeveralThreadsAnswerArrivesInOrder) {
+TEST(ConnectionAnswer, WhatSeveralThreadsAnswerArrivesInOrder) {
   std::thread engine;
   HttpServer server({.host = "127.0.0.1", .port = 0},
                     [&](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
@@ -39,5 +40,5 @@ TEST(HttpServer, WhatSeveralThreadsAnswerArrivesInOrder) {
   engine.join();
 }
 
-}  // namespace http_server_test
+}  // namespace connection_answer_test
 }  // namespace mpitron::inference

@@ -1,0 +1,192 @@
+#include "config/parse/stored_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "config/resolve/derive.h"
+#include "config/resolve/resolve.h"
+#include "config/rules/constraint.h"
+#include "utils/error.h"
+#include "utils/text/json_nesting.h"
+
+namespace mpitron::config {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// What a model is made of is said by the options of these groups...
+constexpr std::array kGroups = std::to_array<std::string_view>(
+    {"network size", "regularization", "initialization", "mixed precision", "moe", "mla", "vision",
+     "vision-language", kLaterReleasesGroup});
+/// ... and by these of others.
+constexpr std::array kOthers = std::to_array<std::string_view>({"model",
+                                                                "seq_length",
+                                                                "decoder_seq_length",
+                                                                "add_bias_linear",
+                                                                "add_qkv_bias",
+                                                                "bias_gelu_fusion",
+                                                                "drop_path_rate",
+                                                                "rope_type",
+                                                                "class_token_length",
+                                                                "is_hybrid_model",
+                                                                "hybrid_attention_ratio",
+                                                                "hybrid_mlp_ratio",
+                                                                "hybrid_override_pattern",
+                                                                "mamba_state_dim",
+                                                                "mamba_head_dim",
+                                                                "mamba_num_groups",
+                                                                "mamba_num_heads",
+                                                                "vocab_size",
+                                                                "padded_vocab_size",
+                                                                "tokenizer_type"});
+/// How a run computes and what it watches; the reference stores kernels by numbers of its own.
+constexpr std::array kUnread = std::to_array<std::string_view>(
+    {"attention_backend", "cache_mla_latents", "moe_enable_deepep", "moe_deepep_num_sms", "qk_clip",
+     "log_max_attention_logit", "reuse_grad_buf_for_mxfp8_param_ag"});
+
+/// Rules that numbers of a foreign or damaged file may break and whose breach would not be told
+/// where the tensors are read. Others ask who gave an option, which no file says.
+constexpr std::array kRules = std::to_array<std::string_view>(
+    {"heads_per_group", "rotary_dimensions", "rotary_factors",     "layers_without_rotation",
+     "small_constants", "latent_sizes",      "prediction_depths",  "expert_sizes",
+     "expert_layers",   "router_topk",       "router_groups",      "window_pair",
+     "window_layers",   "gate_limits",       "shared_expert_gate", "mup_sizes",
+     "pattern_letters", "mamba_heads",       "delta_heads",        "letters_of_experts",
+     "one_attention",   "pattern_depths"});
+constexpr Index kMostLayers = 100'000;
+
+template <class List>
+bool contains(const List& list, std::string_view word) {
+  return std::ranges::find(list, word) != list.end();
+}
+
+std::string word_of(const Json& value, const Option& option) {
+  if (value.is_string()) {
+    return value.get<std::string>();
+  }
+  const double real = value.is_number() ? value.get<double>() : 0.5;
+  const bool whole = std::trunc(real) == real && std::abs(real) < 1e15;
+  return option.type == Type::integer && whole ? fmt::format("{}", static_cast<Index>(real))
+                                               : value.dump();
+}
+
+/// A list is several words, or the one that the command line has for it: "127,0", "[0,1]".
+std::vector<std::string> words_of(const Json& value, const Option& option) {
+  if (!value.is_array() || option.type == Type::frequency) {
+    return {word_of(value, option)};
+  }
+  std::vector<std::string> words;
+  for (const Json& item : value) {
+    words.push_back(word_of(item, option));
+  }
+  return option.kind == Kind::value ? std::vector{fmt::format("{}", fmt::join(words, ","))} : words;
+}
+
+/// The options that are read, value by value.
+class StoredValues {
+ public:
+  StoredValues(const std::string& text, std::string source) : source_(std::move(source)) {
+    constexpr std::size_t kMostMembers = 20'000;
+    const bool unlikely = nests_too_deep(text) || has_many_members(text, kMostMembers);
+    json_ = unlikely ? Json() : Json::parse(text, nullptr, false);
+    if (!json_.is_object()) {
+      throw_data("{}: the configuration is no JSON object", source_);
+    }
+    for (const auto& [name, value] : json_.items()) {
+      const std::size_t slot = option_index().slot_of_dest(name);
+      if (slot != OptionIndex::kNotFound && !value.is_null() && belongs_to_model(slot)) {
+        take(slot, value);
+      }
+    }
+    refuse(reading_.findings);
+    const Index layers = values_.maybe_integer("num_layers").value_or(0);
+    if (layers > kMostLayers) {
+      throw_data("{}: {} layers, allowed are {}", source_, layers, kMostLayers);
+    }
+    derive_values(values_, 1, reading_);
+  }
+
+  const OptionValues& values() const { return values_; }
+  std::string text() const { return taken_.dump(); }
+
+  void refuse(const std::vector<Finding>& findings) const {
+    if (!findings.empty()) {
+      throw_data("{}: {}", source_, to_text(findings));
+    }
+  }
+
+ private:
+  /// The reference also stores the number of layers as that of an encoder; only where images are
+  /// seen is it another one.
+  bool belongs_to_model(std::size_t slot) const {
+    const std::string& dest = option_index().dest(slot);
+    if (dest.starts_with("encoder_")) {
+      const auto model = json_.find("model");
+      return model != json_.end() && *model == family_of(ModelKind::vlm).name;
+    }
+    return (contains(kGroups, option_index().group(slot)) || contains(kOthers, dest)) &&
+           !contains(kUnread, dest);
+  }
+
+  void take(std::size_t slot, const Json& value) {
+    const Option& option = option_index().option(slot);
+    const Origin origin{Origin::Source::yaml, source_};
+    std::vector<std::string> words = words_of(value, option);
+    taken_[option_index().dest(slot)] = value;
+    const bool off = option.kind == Kind::flag_off;
+    if (value.is_boolean() && option.type == Type::boolean) {
+      if (value.get<bool>() == off) {  // as without the flag
+        values_.set(slot, std::move(words), origin);
+        return;
+      }
+      words.clear();
+    }
+    accept_option({slot, std::move(words), origin}, values_, reading_);
+  }
+
+  std::string source_;
+  Json json_, taken_ = Json::object();
+  OptionValues values_;
+  Reading reading_;
+};
+
+std::vector<Finding> broken_rules(const Facts& facts) {
+  std::vector<Finding> findings = check_constraints(facts);
+  std::erase_if(findings, [](const Finding& found) { return !contains(kRules, found.name); });
+  return findings;
+}
+
+/// Who reads the model drops nothing, learns nothing and has texts of its own.
+void forget_training(ModelConfig& model) {
+  model.reset_attention_mask = false;
+  if (model.moe) {
+    model.moe->balancing_losses.clear();
+    model.moe->z_loss_coefficient = 0;
+    model.moe->force_load_balancing = model.moe->shared_expert_overlap = false;
+    model.moe->dispatcher = MoeConfig().dispatcher;
+  }
+}
+
+}  // namespace
+
+StoredModel read_stored_model(const std::string& configuration, const std::string& source) {
+  const StoredValues stored(configuration, source);
+  const OptionValues& values = stored.values();
+  RunConfig run = resolve(values);
+  stored.refuse(broken_rules({values, run}));
+  forget_training(run.model);
+  StoredModel result{.model = std::move(run.model), .options = stored.text()};
+  const Index ids = values.maybe_integer("vocab_size").value_or(0);
+  const bool adds_end = values.maybe_text("tokenizer_type").value_or("") == "NullTokenizer";
+  result.vocab_size = ids > 0 && adds_end ? ids + 1 : ids;
+  return result;
+}
+
+}  // namespace mpitron::config

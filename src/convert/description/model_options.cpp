@@ -1,0 +1,145 @@
+#include "convert/description/model_options.h"
+
+#include <utility>
+
+#include <fmt/ranges.h>
+
+namespace mpitron::convert {
+namespace {
+
+using config::DeltaNetConfig;
+using config::HybridConfig;
+using config::MambaConfig;
+using config::ModelConfig;
+using config::MoeConfig;
+using config::PositionEmbedding;
+using config::RopeType;
+using config::RouterScore;
+
+constexpr std::pair<const char*, Index ModelConfig::*> kRelativeIntegers[] = {
+    {"relative_attention_num_buckets", &ModelConfig::relative_attention_num_buckets},
+    {"relative_attention_max_distance", &ModelConfig::relative_attention_max_distance},
+};
+constexpr std::pair<const char*, Index ModelConfig::*> kLatentIntegers[] = {
+    {"kv_lora_rank", &ModelConfig::kv_lora_rank},
+    {"qk_head_dim", &ModelConfig::qk_head_dim},
+    {"qk_pos_emb_head_dim", &ModelConfig::qk_pos_emb_head_dim},
+    {"v_head_dim", &ModelConfig::v_head_dim},
+};
+constexpr std::pair<const char*, double ModelConfig::*> kYarnReals[] = {
+    {"rotary_scaling_factor", &ModelConfig::rotary_scaling_factor},
+    {"mscale", &ModelConfig::mscale},
+    {"mscale_all_dim", &ModelConfig::mscale_all_dim},
+};
+constexpr std::pair<const char*, PositionEmbedding> kPositions[] = {
+    {"learned_absolute", PositionEmbedding::learned_absolute},
+    {"rope", PositionEmbedding::rope},
+    {"relative", PositionEmbedding::relative},
+    {"none", PositionEmbedding::none}};
+constexpr std::pair<const char*, RopeType> kRopeTypes[] = {{"rope", RopeType::rope},
+                                                           {"yarn", RopeType::yarn}};
+constexpr const char* kInterpolation = "rotary_seq_len_interpolation_factor";
+
+void write_latents(const ModelConfig& model, JsonObject& json) {
+  json.set("multi_latent_attention", true);
+  if (model.q_lora_rank) {
+    json.set("q_lora_rank", *model.q_lora_rank);
+  }
+  write_all(kLatentIntegers, model, json);
+}
+
+constexpr std::pair<const char*, Index MoeConfig::*> kExpertIntegers[] = {
+    {"num_experts", &MoeConfig::num_experts},
+    {"moe_ffn_hidden_size", &MoeConfig::ffn_hidden_size},
+    {"moe_router_topk", &MoeConfig::topk},
+};
+constexpr std::pair<const char*, bool MoeConfig::*> kExpertFlags[] = {
+    {"moe_router_pre_softmax", &MoeConfig::pre_softmax},
+    {"moe_router_enable_expert_bias", &MoeConfig::expert_bias},
+    {"moe_apply_probs_on_input", &MoeConfig::apply_probs_on_input},
+};
+constexpr std::pair<const char*, std::optional<Index> MoeConfig::*> kGroupIntegers[] = {
+    {"moe_router_num_groups", &MoeConfig::num_groups},
+    {"moe_router_group_topk", &MoeConfig::group_topk},
+};
+constexpr std::pair<const char*, std::optional<double> MoeConfig::*> kExpertReals[] = {
+    {"moe_router_topk_scaling_factor", &MoeConfig::topk_scaling_factor},
+    {"moe_expert_capacity_factor", &MoeConfig::capacity_factor},
+};
+constexpr const char* kSharedExpert = "moe_shared_expert_intermediate_size";
+constexpr std::pair<const char*, RouterScore> kScores[] = {{"softmax", RouterScore::softmax},
+                                                           {"sigmoid", RouterScore::sigmoid}};
+
+constexpr std::pair<const char*, Index MambaConfig::*> kMambaSizes[] = {
+    {"mamba_state_dim", &MambaConfig::state_dim},
+    {"mamba_head_dim", &MambaConfig::head_dim},
+    {"mamba_num_groups", &MambaConfig::groups},
+    {"mamba_num_heads", &MambaConfig::heads},
+};
+constexpr std::pair<const char*, Index DeltaNetConfig::*> kDeltaNetSizes[] = {
+    {"linear_conv_kernel_dim", &DeltaNetConfig::conv_width},
+    {"linear_key_head_dim", &DeltaNetConfig::key_dim},
+    {"linear_value_head_dim", &DeltaNetConfig::value_dim},
+    {"linear_num_key_heads", &DeltaNetConfig::key_heads},
+    {"linear_num_value_heads", &DeltaNetConfig::value_heads},
+};
+constexpr const char *kVariant = "experimental_attention_variant", *kDelta = "gated_delta_net";
+constexpr const char *kFrequency = "linear_attention_freq", *kPattern = "hybrid_layer_pattern";
+constexpr const char *kGate = "attention_output_gate", *kSharedGate = "moe_shared_expert_gate";
+
+}  // namespace
+
+void write_attention(const ModelConfig& model, JsonObject& json) {
+  write_choice("position_embedding_type", kPositions, model.position_embedding_type, json);
+  if (model.rotary_seq_len_interpolation_factor) {
+    json.set(kInterpolation, *model.rotary_seq_len_interpolation_factor);
+  }
+  if (model.multi_latent_attention || model.rope_type == RopeType::yarn) {
+    write_choice("rope_type", kRopeTypes, model.rope_type, json);
+    write_all(kYarnReals, model, json);
+  }
+  if (model.position_embedding_type == PositionEmbedding::relative) {
+    write_all(kRelativeIntegers, model, json);
+  }
+  if (model.multi_latent_attention) {
+    write_latents(model, json);
+  }
+}
+
+void write_experts(const MoeConfig& moe, JsonObject& json) {
+  write_all(kExpertIntegers, moe, json);
+  write_all(kExpertFlags, moe, json);
+  write_given(kGroupIntegers, moe, json);
+  write_given(kExpertReals, moe, json);
+  if (moe.shared_expert_intermediate_size > 0) {
+    json.set(kSharedExpert, moe.shared_expert_intermediate_size);
+  }
+  write_choice("moe_router_score_function", kScores, moe.score, json);
+  if (moe.sinkhorn) {
+    json.set("moe_router_load_balancing_type", "sinkhorn");
+  }
+  std::vector<int> layers(moe.layers.begin(), moe.layers.end());
+  json.set("moe_layer_freq", fmt::format("[{}]", fmt::join(layers, ",")).c_str());
+}
+
+void write_hybrid(const ModelConfig& model, JsonObject& json) {
+  const HybridConfig& hybrid = model.hybrid;
+  if (!hybrid.pattern.empty()) {
+    json.set(kPattern, hybrid.pattern.c_str());
+    write_all(kMambaSizes, hybrid.mamba, json);
+  }
+  if (!hybrid.delta_layers.empty()) {
+    const std::vector<int> marks(hybrid.delta_layers.begin(), hybrid.delta_layers.end());
+    json.set(kVariant, kDelta);
+    json.set(kFrequency, fmt::format("[{}]", fmt::join(marks, ",")).c_str());
+    write_all(kDeltaNetSizes, hybrid.delta_net, json);
+  }
+  if (model.attention_output_gate) {
+    json.set(kGate, true);
+  }
+  if (model.moe && model.moe->shared_expert_gate) {
+    json.set(kSharedGate, true);
+  }
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,45 @@
+#pragma once
+#include "config/model_config.h"
+#include "convert/description/json_object.h"
+
+// A model's options as JSON: what a run that makes such a model is given. A table has pairs of a
+// stored name and a member, or of a word and the value that it stands for.
+
+namespace mpitron::convert {
+
+template <class Table, class Object>
+void write_all(const Table& table, const Object& object, JsonObject& json) {
+  for (const auto& [name, member] : table) {
+    json.set(name, object.*member);
+  }
+}
+
+/// Those that have a value.
+template <class Table, class Object>
+void write_given(const Table& table, const Object& object, JsonObject& json) {
+  for (const auto& [name, member] : table) {
+    if (object.*member) {
+      json.set(name, *(object.*member));
+    }
+  }
+}
+
+template <class Table, class E>
+void write_choice(const char* name, const Table& words, E value, JsonObject& json) {
+  for (const auto& [word, candidate] : words) {
+    if (candidate == value) {
+      json.set(name, word);
+    }
+  }
+}
+
+/// Positions and latent attention of a model.
+void write_attention(const config::ModelConfig& model, JsonObject& json);
+
+/// The options of experts.
+void write_experts(const config::MoeConfig& moe, JsonObject& json);
+
+/// Layers by letters, delta nets, output gates.
+void write_hybrid(const config::ModelConfig& model, JsonObject& json);
+
+}  // namespace mpitron::convert

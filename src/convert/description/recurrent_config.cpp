@@ -1,0 +1,239 @@
+#include "convert/description/recurrent_config.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "config/layer_pattern.h"
+
+namespace mpitron::convert {
+namespace {
+
+using config::ActivationKind;
+using config::DeltaNetConfig;
+using config::MambaConfig;
+using config::ModelConfig;
+using config::ModelKind;
+using config::MoeConfig;
+using config::Normalization;
+using config::PositionEmbedding;
+
+constexpr Index kTaps = 4;  // of the convolution of a Mamba mixer
+/// Mamba itself has no longest sequence.
+constexpr Index kAnyLength = Index{1} << 20;
+
+constexpr std::pair<const char*, Index DeltaNetConfig::*> kDeltaNet[] = {
+    {"linear_conv_kernel_dim", &DeltaNetConfig::conv_width},
+    {"linear_key_head_dim", &DeltaNetConfig::key_dim},
+    {"linear_value_head_dim", &DeltaNetConfig::value_dim},
+    {"linear_num_key_heads", &DeltaNetConfig::key_heads},
+    {"linear_num_value_heads", &DeltaNetConfig::value_heads}};
+
+/// The two families call the same sizes differently.
+struct MambaNames {
+  const char *heads, *head_dim, *state_dim, *activation;
+};
+constexpr MambaNames kMamba2{"num_heads", "head_dim", "state_size", "hidden_act"};
+constexpr MambaNames kNemotron{"mamba_num_heads", "mamba_head_dim", "ssm_state_size",
+                               "mamba_hidden_act"};
+/// Newer files list the layers and leave out how many they are.
+constexpr SizeNames kNemotronSizes{nullptr,
+                                   "hidden_size",
+                                   "intermediate_size",
+                                   "num_attention_heads",
+                                   "max_position_embeddings",
+                                   "layer_norm_epsilon",
+                                   "mlp_hidden_act"};
+
+constexpr const char *kLinear = "linear_attention", *kFull = "full_attention";
+
+/// Which layers have a delta net: listed by name, or all but every n-th.
+std::vector<bool> read_delta_layers(ConfigReading& reading) {
+  const JsonObject& json = reading.json;
+  const Index layers = reading.result.model.num_layers;
+  const Index interval = json.size("full_attention_interval", 4);
+  const std::vector<std::string> kinds = json.texts("layer_types");
+  reading.require(kinds.empty() || static_cast<Index>(kinds.size()) == layers,
+                  "layer_types of another number of layers");
+  std::vector<bool> result;
+  for (Index layer = 0; layer < layers; ++layer) {
+    const auto at = static_cast<std::size_t>(layer);
+    result.push_back(at < kinds.size() ? kinds[at] == kLinear : (layer + 1) % interval != 0);
+  }
+  reading.require(
+      std::ranges::all_of(kinds,
+                          [](const std::string& kind) { return kind == kLinear || kind == kFull; }),
+      "layer_types beside linear_attention and full_attention");
+  return result;
+}
+
+MoeConfig read_qwen_experts(ConfigReading& reading) {
+  const JsonObject& json = reading.json;
+  MoeConfig moe;
+  moe.num_experts = json.size("num_experts");
+  moe.topk = json.size("num_experts_per_tok");
+  moe.ffn_hidden_size = json.size("moe_intermediate_size");
+  moe.shared_expert_intermediate_size = json.size("shared_expert_intermediate_size");
+  moe.shared_expert_gate = true;
+  moe.layers.assign(static_cast<std::size_t>(reading.result.model.num_layers), true);
+  reading.require(moe.topk <= moe.num_experts, "more experts of a token than there are");
+  reading.require(json.flag("norm_topk_prob", true), "norm_topk_prob false");
+  reading.require(json.size("decoder_sparse_step", 1) == 1, "decoder_sparse_step");
+  reading.require(json.texts("mlp_only_layers").empty(), "mlp_only_layers");
+  return moe;
+}
+
+/// What all Mamba mixers need to be computed here.
+void read_mamba(ConfigReading& reading, const MambaNames& names) {
+  const JsonObject& json = reading.json;
+  ModelConfig& m = reading.result.model;
+  MambaConfig& mamba = m.hybrid.mamba;
+  m.kind = ModelKind::mamba;
+  mamba.heads = json.size(names.heads);
+  mamba.head_dim = json.size(names.head_dim);
+  mamba.state_dim = json.size(names.state_dim);
+  mamba.groups = json.size("n_groups");
+  m.normalization = Normalization::rms_norm;
+  m.position_embedding_type = PositionEmbedding::none;
+  m.untie_embeddings_and_output_weights = !json.flag("tie_word_embeddings", false);
+  m.add_bias_linear = m.add_qkv_bias = false;
+  m.hidden_dropout = 0;
+  m.attention_dropout = json.real("attention_dropout", 0);
+  reading.require(mamba.heads % mamba.groups == 0, "heads that groups do not share evenly");
+  reading.require(m.norm_epsilon == 1e-5, "layer_norm_epsilon that differs from the mixers' 1e-5");
+  reading.require(json.size("conv_kernel", kTaps) == kTaps, "conv_kernel that is not 4");
+  const std::string activation = json.text(names.activation, "silu");
+  reading.require(activation == "silu" || activation == "swish",
+                  fmt::format("{} {}", names.activation, activation));
+  for (const char* bias : {"use_bias", "mamba_proj_bias", "attention_bias", "mlp_bias"}) {
+    reading.require(!json.flag(bias, false), bias);
+  }
+  reading.require(json.flag("use_conv_bias", true), "use_conv_bias false");
+  const std::vector<double> limits = json.reals("time_step_limit");
+  reading.require(limits.empty() || (limits.front() <= 0 && limits.back() > 1e30),
+                  "time_step_limit that bounds steps");
+}
+
+void write_mamba(const ModelConfig& m, const MambaNames& names, JsonObject& json) {
+  const MambaConfig& mamba = m.hybrid.mamba;
+  json.set(names.heads, mamba.heads);
+  json.set(names.head_dim, mamba.head_dim);
+  json.set(names.state_dim, mamba.state_dim);
+  json.set("n_groups", mamba.groups);
+  json.set("conv_kernel", kTaps);
+  json.set("expand", std::max<Index>(1, mamba.width() / m.hidden_size));
+  json.set(names.activation, "silu");
+  json.set("use_bias", false);
+  json.set("use_conv_bias", true);
+}
+
+/// As a pattern, or in newer files by name.
+std::string read_letters(ConfigReading& reading) {
+  constexpr std::pair<const char*, char> kNames[] = {
+      {"mamba", 'M'}, {kLinear, 'M'}, {"attention", '*'}, {kFull, '*'}, {"mlp", '-'}};
+  std::string letters = reading.json.text("hybrid_override_pattern");
+  if (letters.empty()) {
+    for (const std::string& name : reading.json.texts("layers_block_type")) {
+      const auto* found =
+          std::ranges::find(kNames, name, [](const auto& row) { return std::string(row.first); });
+      letters += found == std::end(kNames) ? '?' : found->second;
+    }
+  }
+  reading.require(!letters.empty() && letters.find_first_not_of("M*-") == std::string::npos,
+                  fmt::format("layers {}, of which there are M, * and - here", letters));
+  return letters;
+}
+
+}  // namespace
+
+void read_qwen3_next(ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
+  read_modern(reading);
+  read_query_groups(reading);
+  read_rotary(reading);
+  m.apply_layernorm_1p = m.qk_layernorm = m.attention_output_gate = true;
+  m.add_bias_linear = m.add_qkv_bias = false;
+  m.hybrid.delta_layers = read_delta_layers(reading);
+  for (const auto& [name, member] : kDeltaNet) {
+    m.hybrid.delta_net.*member = reading.json.size(name, m.hybrid.delta_net.*member);
+  }
+  m.moe = read_qwen_experts(reading);
+  reading.require(m.hybrid.delta_net.value_heads % m.hybrid.delta_net.key_heads == 0,
+                  "value heads that key heads do not share evenly");
+  reading.require(!reading.json.flag("attention_bias", false), "attention_bias");
+}
+
+void write_qwen3_next(const ModelDescription& description, JsonObject& json) {
+  const ModelConfig& m = description.model;
+  const MoeConfig& moe = *m.moe;
+  write_modern(m, json);
+  write_rotary(m, json);
+  json.set("partial_rotary_factor", m.rotary_percent);
+  json.set("attention_bias", false);
+  std::vector<std::string> kinds;
+  for (const bool delta : m.hybrid.delta_layers) {
+    kinds.emplace_back(delta ? kLinear : kFull);
+  }
+  json.set_list("layer_types", kinds);
+  for (const auto& [name, member] : kDeltaNet) {
+    json.set(name, m.hybrid.delta_net.*member);
+  }
+  json.set("num_experts", moe.num_experts);
+  json.set("num_experts_per_tok", moe.topk);
+  json.set("moe_intermediate_size", moe.ffn_hidden_size);
+  json.set("shared_expert_intermediate_size", moe.shared_expert_intermediate_size);
+  json.set("norm_topk_prob", true);
+  json.set("decoder_sparse_step", Index{1});
+}
+
+void read_mamba2(ConfigReading& reading) {
+  const JsonObject& json = reading.json;
+  ModelConfig& m = reading.result.model;
+  m.num_layers = json.size("num_hidden_layers");
+  m.hidden_size = m.kv_channels = json.size("hidden_size");
+  m.num_attention_heads = m.num_query_groups = 1;  // no layer has attention
+  m.ffn_hidden_size = 4 * m.hidden_size;           // nor an MLP
+  m.max_position_embeddings = kAnyLength;
+  m.norm_epsilon = json.real("layer_norm_epsilon", m.norm_epsilon);
+  m.activation = ActivationKind::gelu_erf;
+  read_mamba(reading, kMamba2);
+  m.hybrid.pattern.assign(static_cast<std::size_t>(m.num_layers), 'M');
+  reading.require(m.hybrid.mamba.groups == 1, "n_groups above 1, whose norm spans all groups");
+  reading.require(json.flag("rms_norm", true), "rms_norm false");
+}
+
+void write_mamba2(const ModelDescription& description, JsonObject& json) {
+  const ModelConfig& m = description.model;
+  json.set("num_hidden_layers", m.num_layers);
+  json.set("hidden_size", m.hidden_size);
+  json.set("layer_norm_epsilon", m.norm_epsilon);
+  json.set("rms_norm", true);
+  write_mamba(m, kMamba2, json);
+}
+
+void read_nemotron_h(ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
+  const std::string letters = read_letters(reading);
+  read_sizes(kNemotronSizes, reading);
+  m.num_layers = static_cast<Index>(letters.size());
+  read_query_groups(reading);
+  read_mamba(reading, kNemotron);
+  m.hybrid.pattern = letters;
+  reading.require(m.activation == ActivationKind::squared_relu, "mlp_hidden_act that is not relu2");
+}
+
+void write_nemotron_h(const ModelDescription& description, JsonObject& json) {
+  const ModelConfig& m = description.model;
+  write_sizes(m, kNemotronSizes, json);
+  json.set(kNemotronSizes.positions, m.max_position_embeddings);
+  json.set("num_key_value_heads", m.num_query_groups);
+  json.set("head_dim", m.kv_channels);
+  json.set("num_hidden_layers", m.num_layers);
+  json.set("hybrid_override_pattern", m.hybrid.pattern.c_str());
+  json.erase("layers_block_type");
+  json.set("attention_bias", false);
+  json.set("mlp_bias", false);
+  write_mamba(m, kNemotron, json);
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,140 @@
+#include "convert/names/extents.h"
+
+#include "utils/check.h"
+
+namespace mpitron::convert {
+namespace {
+
+using config::ModelConfig;
+using enum Extent;
+
+/// Of the convolution in front of a scan: the reference and its descendants have no other.
+constexpr Index kMambaTaps = 4;
+
+Index halves(const ModelConfig& m) {
+  return m.gated_linear_unit ? 2 : 1;
+}
+
+/// Channels that a mixer's convolution reads.
+Index mamba_convolved(const config::MambaConfig& mamba) {
+  return mamba.width() + 2 * mamba.groups * mamba.state_dim;
+}
+
+Index extent_of_states(Extent which, const config::HybridConfig& hybrid) {
+  const config::MambaConfig& mamba = hybrid.mamba;
+  const config::DeltaNetConfig& net = hybrid.delta_net;
+  const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
+  switch (which) {
+    case mamba_width:
+      return mamba.width();
+    case mamba_channels:
+      return mamba_convolved(mamba);
+    case mamba_projected:
+      return mamba.width() + mamba_convolved(mamba) + mamba.heads;
+    case mamba_heads:
+      return mamba.heads;
+    case mamba_taps:
+      return kMambaTaps;
+    case delta_channels:
+      return 2 * keys + values;
+    case delta_streams:
+      return 2 * (keys + values);
+    case delta_rates:
+      return 2 * net.value_heads;
+    case delta_projected:
+      return 2 * (keys + values + net.value_heads);
+    case delta_heads:
+      return net.value_heads;
+    case delta_values:
+      return values;
+    case delta_value_dim:
+      return net.value_dim;
+    default:
+      MPITRON_CHECK(which == delta_taps, static_cast<int>(which));
+      return net.conv_width;
+  }
+}
+
+Index extent_of_latents(Extent which, const ModelConfig& m) {
+  const Index n = m.num_attention_heads;
+  switch (which) {
+    case latent_queries:
+      return n * (m.qk_head_dim + m.qk_pos_emb_head_dim);
+    case latent_values:
+      return n * m.v_head_dim;
+    case latent_kv:
+      return n * (m.qk_head_dim + m.v_head_dim);
+    case query_rank:
+      return m.q_lora_rank.value_or(0);
+    case kv_rank:
+      return m.kv_lora_rank;
+    case kv_rank_and_rope:
+      return m.kv_lora_rank + m.qk_pos_emb_head_dim;
+    default:
+      return extent_of_states(which, m.hybrid);
+  }
+}
+
+Index extent_of_experts(Extent which, const ModelConfig& m) {
+  switch (which) {
+    case experts:
+      return m.moe->num_experts;
+    case expert_ffn:
+      return m.moe->ffn_hidden_size;
+    case expert_fc1:
+      return m.moe->ffn_hidden_size * halves(m);
+    case shared_ffn:
+      return m.moe->shared_expert_intermediate_size;
+    case shared_fc1:
+      return m.moe->shared_expert_intermediate_size * halves(m);
+    default:
+      return extent_of_latents(which, m);
+  }
+}
+
+}  // namespace
+
+Index extent(Extent which, const ModelDescription& description) {
+  const ModelConfig& m = description.model;
+  switch (which) {
+    case none:
+    case one:
+      return 1;
+    case hidden:
+      return m.hidden_size;
+    case padded_vocabulary:
+      return m.padded_vocab_size;
+    case vocabulary:
+      return description.stored_vocab_size();
+    case positions:
+      return m.max_position_embeddings;
+    case two:
+      return 2;
+    case queries:
+      return m.num_attention_heads * m.kv_channels;
+    case keys:
+      return m.num_query_groups * m.kv_channels;
+    case qkv:
+      return (m.num_attention_heads + 2 * m.num_query_groups) * m.kv_channels;
+    case kv:
+      return 2 * m.num_query_groups * m.kv_channels;
+    case ffn:
+      return m.ffn_hidden_size;
+    case fc1:
+      return m.ffn_hidden_size * halves(m);
+    case buckets:
+      return m.relative_attention_num_buckets;
+    case heads:
+      return m.num_attention_heads;
+    case channels:
+      return m.kv_channels;
+    case gated_queries:
+      return 2 * m.num_attention_heads * m.kv_channels;
+    case gated_qkv:
+      return 2 * (m.num_attention_heads + m.num_query_groups) * m.kv_channels;
+    default:
+      return extent_of_experts(which, m);
+  }
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,37 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "config/flags.h"
+
+namespace mpitron::config {
+namespace resolve_later_releases_test {
+
+ModelConfig model_of(const std::string& flags) {
+  return test::parse_base(flags).run.model;
+}
+
+TEST(ResolveLaterReleases, ANumberLeavesEveryNthLayerWhole) {
+  EXPECT_TRUE(model_of("--window-size 8,0").window_layers.empty());
+  EXPECT_EQ(model_of("--window-size 8,0 --window-attn-skip-freq 4").window_layers,
+            (std::vector<bool>{true, true, true, false}));
+  EXPECT_EQ(model_of("--window-size 8,0 --window-attn-skip-freq [1,0]*2").window_layers,
+            (std::vector<bool>{true, false, true, false}));
+}
+
+TEST(ResolveLaterReleases, AWindowIsTwoNumbers) {
+  EXPECT_EQ(model_of("--window-size 8,0").window_size, (std::array<Index, 2>{8, 0}));
+  EXPECT_FALSE(model_of("").window_size.has_value());
+  EXPECT_FALSE(model_of("--window-size 8").window_size.has_value());  // a rule tells it
+}
+
+TEST(ResolveLaterReleases, TheWidthOfMupIsRelativeToTheBaseModels) {
+  EXPECT_FALSE(model_of("").mup.has_value());
+  const auto mup = model_of("--use-mup --mup-base-hidden-size 16").mup;
+  ASSERT_TRUE(mup.has_value());
+  EXPECT_EQ(mup->width, 4);
+  EXPECT_EQ(mup->output_factor, 0.25);
+}
+
+}  // namespace resolve_later_releases_test
+}  // namespace mpitron::config

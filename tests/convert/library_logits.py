@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Writes library_logits.json: logits of tiny models with a state, computed by Hugging Face's own code.
+
+usage: library_logits.py > library_logits.json      (needs torch and transformers; tests only read the file)
+
+The same form as reference_logits.json, and weights by the same function of name and index.
+"""
+import json
+import pathlib
+import tempfile
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+from reference_logits import HIDDEN, POSITIONS, TOKENS, VOCAB, element
+
+COMMON = {"vocab_size": VOCAB, "hidden_size": HIDDEN, "num_hidden_layers": 3, "tie_word_embeddings": False, "torch_dtype": "float32"}
+
+
+def mamba(at, tensors, heads, head_dim, state, groups):
+    """A mixer behind its norm."""
+    width, channels = heads * head_dim, heads * head_dim + 2 * groups * state
+    shapes = {"in_proj.weight": [width + channels + heads, HIDDEN], "conv1d.weight": [channels, 1, 4], "conv1d.bias": [channels],
+              "dt_bias": [heads], "A_log": [heads], "D": [heads], "norm.weight": [width], "out_proj.weight": [HIDDEN, width]}
+    tensors.update({f"{at}.mixer.{name}": shape for name, shape in shapes.items()})
+
+
+def mamba2():
+    config = COMMON | {"model_type": "mamba2", "architectures": ["Mamba2ForCausalLM"], "num_heads": 6, "head_dim": 8, "state_size": 5,
+                       "n_groups": 1, "expand": 2, "conv_kernel": 4, "chunk_size": 4, "layer_norm_epsilon": 1e-05,
+                       "hidden_act": "silu", "use_bias": False, "use_conv_bias": True, "rms_norm": True}
+    tensors = {"backbone.embeddings.weight": [VOCAB, HIDDEN], "backbone.norm_f.weight": [HIDDEN], "lm_head.weight": [VOCAB, HIDDEN]}
+    for layer in range(3):
+        tensors[f"backbone.layers.{layer}.norm.weight"] = [HIDDEN]
+        mamba(f"backbone.layers.{layer}", tensors, 6, 8, 5, 1)
+    return config, tensors
+
+
+def nemotron_h():
+    pattern = "M*-M"
+    config = COMMON | {"model_type": "nemotron_h", "architectures": ["NemotronHForCausalLM"], "num_hidden_layers": len(pattern),
+                       "hybrid_override_pattern": pattern, "mamba_num_heads": 6, "mamba_head_dim": 8, "ssm_state_size": 5,
+                       "n_groups": 2, "conv_kernel": 4, "chunk_size": 4, "layer_norm_epsilon": 1e-05, "mamba_hidden_act": "silu",
+                       "mlp_hidden_act": "relu2", "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8,
+                       "intermediate_size": 20, "max_position_embeddings": POSITIONS, "use_bias": False, "use_conv_bias": True,
+                       "attention_bias": False, "mlp_bias": False, "residual_in_fp32": False}
+    tensors = {"backbone.embeddings.weight": [VOCAB, HIDDEN], "backbone.norm_f.weight": [HIDDEN], "lm_head.weight": [VOCAB, HIDDEN]}
+    for layer, letter in enumerate(pattern):
+        at = f"backbone.layers.{layer}"
+        tensors[at + ".norm.weight"] = [HIDDEN]
+        if letter == "M":
+            mamba(at, tensors, 6, 8, 5, 2)
+        elif letter == "*":
+            tensors.update({f"{at}.mixer.q_proj.weight": [32, HIDDEN], f"{at}.mixer.k_proj.weight": [16, HIDDEN],
+                            f"{at}.mixer.v_proj.weight": [16, HIDDEN], f"{at}.mixer.o_proj.weight": [HIDDEN, 32]})
+        else:
+            tensors.update({f"{at}.mixer.up_proj.weight": [20, HIDDEN], f"{at}.mixer.down_proj.weight": [HIDDEN, 20]})
+    return config, tensors
+
+
+def qwen3_next():
+    kinds = ["linear_attention", "full_attention", "linear_attention"]
+    config = COMMON | {"model_type": "qwen3_next", "architectures": ["Qwen3NextForCausalLM"], "layer_types": kinds,
+                       "intermediate_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "hidden_act": "silu",
+                       "partial_rotary_factor": 0.5, "rope_theta": 10000.0, "rms_norm_eps": 1e-06, "max_position_embeddings": POSITIONS,
+                       "linear_conv_kernel_dim": 4, "linear_key_head_dim": 6, "linear_value_head_dim": 4, "linear_num_key_heads": 2,
+                       "linear_num_value_heads": 4, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 10,
+                       "shared_expert_intermediate_size": 12, "norm_topk_prob": True, "decoder_sparse_step": 1, "mlp_only_layers": []}
+    tensors = {"model.embed_tokens.weight": [VOCAB, HIDDEN], "model.norm.weight": [HIDDEN], "lm_head.weight": [VOCAB, HIDDEN]}
+    for layer, kind in enumerate(kinds):
+        at = f"model.layers.{layer}."
+        tensors[at + "input_layernorm.weight"] = tensors[at + "post_attention_layernorm.weight"] = [HIDDEN]
+        if kind == "linear_attention":
+            shapes = {"in_proj_qkvz.weight": [56, HIDDEN], "in_proj_ba.weight": [8, HIDDEN], "conv1d.weight": [40, 1, 4], "dt_bias": [4],
+                      "A_log": [4], "norm.weight": [4], "out_proj.weight": [HIDDEN, 16]}
+            tensors.update({f"{at}linear_attn.{name}": shape for name, shape in shapes.items()})
+        else:
+            shapes = {"q_proj": [64, HIDDEN], "k_proj": [16, HIDDEN], "v_proj": [16, HIDDEN], "o_proj": [HIDDEN, 32], "q_norm": [8], "k_norm": [8]}
+            tensors.update({f"{at}self_attn.{name}.weight": shape for name, shape in shapes.items()})
+        tensors[at + "mlp.gate.weight"] = [4, HIDDEN]
+        tensors[at + "mlp.shared_expert_gate.weight"] = [1, HIDDEN]
+        for expert, size in [("shared_expert", 12)] + [(f"experts.{i}", 10) for i in range(4)]:
+            tensors[f"{at}mlp.{expert}.gate_proj.weight"] = tensors[f"{at}mlp.{expert}.up_proj.weight"] = [size, HIDDEN]
+            tensors[f"{at}mlp.{expert}.down_proj.weight"] = [HIDDEN, size]
+    return config, tensors
+
+
+def logits_of(config, tensors):
+    """Of the folder that the library loads, in double precision."""
+    with tempfile.TemporaryDirectory() as folder:
+        values = {}
+        for name, shape in tensors.items():
+            count = torch.Size(shape).numel()
+            values[name] = torch.tensor([element(name, i) for i in range(count)], dtype=torch.float32).reshape(shape)
+        save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
+        (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
+        more = {"experts_implementation": "eager"} if "num_experts" in config else {}  # the other has no double precision
+        model, told = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
+        assert not any(told.values()), told
+        with torch.no_grad():
+            return model.eval()(torch.tensor([TOKENS])).logits[0].tolist()
+
+
+def main():
+    rows = []
+    for make in (mamba2, nemotron_h, qwen3_next):
+        config, tensors = make()
+        entry = {"config": config, "tensors": tensors, "tokens": TOKENS,
+                 "logits": [[round(x, 7) for x in row] for row in logits_of(config, tensors)]}
+        rows.append(f" {json.dumps(config['model_type'])}: {json.dumps(entry)}")
+    print("{\n" + ",\n".join(rows) + "\n}")
+
+
+if __name__ == "__main__":
+    main()
