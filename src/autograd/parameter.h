@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/four_bit_weight.h"
 #include "autograd/fp8_products.h"
 #include "autograd/var.h"
 #include "tensor/shard.h"
@@ -72,9 +73,13 @@ struct Parameter {
   Initialization initialization = {};
   ParameterRole role = {};
   std::optional<Fp8Products> fp8 = {};  // of a linear weight whose products take 8-bit factors
+  std::optional<FourBitWeight> four_bits = {};  // of a kept one: then `value` is absent
   Tensor value = {};
   GradientSink sink = {};
 
+  /// Of what lies on this rank.
+  Shape local_shape() const { return four_bits ? four_bits->shape() : value.shape(); }
+  Index local_bytes() const { return four_bits ? four_bits->bytes() : value.view().bytes(); }
   /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
   /// shard counts where it lies, what all ranks have counts once.
   bool counts_in_norm(Index tensor_rank) const {

@@ -28,6 +28,7 @@ struct LoraConfig {
   std::vector<std::string> target_modules;
   std::map<std::string, Index> rank_pattern;  // by the end of names, which may be an expression
   std::map<std::string, double> alpha_pattern;
+  bool base_in_4_bits = false;  // the linear weights of layers that are kept (Dettmers et al. 2023)
 
   /// How a layer is updated.
   struct Update {

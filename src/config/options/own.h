@@ -109,6 +109,9 @@ inline constexpr std::array kFinetuning = {
     text("lora-rank-pattern", none, works,
          "other ranks of some layers: layers.1.self_attn.q_proj=3"),
     text("lora-alpha-pattern", none, works, "other alphas of some layers"),
+    text("lora-base-weights", none, works,
+         "keep the linear weights of the layers under the updates in 4 bits (QLoRA)")
+        .choose("nf4"),
     text("load-adapter", none, works,
          "a folder of PEFT (adapter_config.json, adapter_model.safetensors) to start from"),
 };

@@ -126,6 +126,7 @@ void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
   m.lora->rank = rank.value_or(0);
   m.lora->alpha = v.maybe_real("lora_alpha").value_or(static_cast<double>(m.lora->rank));
   m.lora->dropout = v.real("lora_dropout");
+  m.lora->base_in_4_bits = v.maybe_text("lora_base_weights").has_value();
   m.lora->rank_stabilised = v.flag("lora_rslora");
   const std::string targets = v.text("lora_target_modules");
   m.lora->target_modules = is_expression(targets) ? std::vector{targets} : comma_list(targets);

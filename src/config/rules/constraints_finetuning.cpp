@@ -211,6 +211,45 @@ Result low_rank_alone(const Facts& f) {
              : Result();
 }
 
+/// The first size that is no multiple of the weights that share a scale; empty: all are. Weights
+/// that write into the stream are cut by their inputs.
+std::string uneven_inputs(const RunConfig& run) {
+  constexpr Index kGroup = 64;  // kernels/linear/normal_float.h
+  const ModelConfig& m = run.model;
+  const Index ranks = run.parallel.tensor_model_parallel_size;
+  const Index heads = m.multi_latent_attention ? m.v_head_dim : m.kv_channels;
+  const DeltaNetConfig& net = m.hybrid.delta_net;
+  const std::pair<const char*, Index> sizes[] = {
+      {"--hidden-size", m.hidden_size},
+      {"values of heads on a rank", m.num_attention_heads * heads / ranks},
+      {"--ffn-hidden-size on a rank", m.ffn_hidden_size / ranks},
+      {"--moe-ffn-hidden-size", m.moe ? m.moe->ffn_hidden_size : 0},
+      {"shared expert on a rank", m.moe ? m.moe->shared_expert_intermediate_size / ranks : 0},
+      {"--q-lora-rank", m.multi_latent_attention ? m.q_lora_rank.value_or(0) : 0},
+      {"--kv-lora-rank", m.multi_latent_attention ? m.kv_lora_rank : 0},
+      {"Mamba's width on a rank", m.hybrid.pattern.empty() ? 0 : m.hybrid.mamba.width() / ranks},
+      {"values of delta nets on a rank",
+       m.hybrid.delta_layers.empty() ? 0 : net.value_heads * net.value_dim / ranks},
+  };
+  const auto* const uneven =
+      std::ranges::find_if(sizes, [](const auto& size) { return size.second % kGroup != 0; });
+  return uneven == std::end(sizes) ? "" : fmt::format("{} {}", uneven->first, uneven->second);
+}
+
+Result four_bit_base(const Facts& f) {
+  if (!f.values.maybe_text("lora_base_weights")) {
+    return {};
+  }
+  if (!f.run.model.lora) {
+    return Violation{"lora_base_weights without a rank", "--lora-rank 16"};
+  }
+  const std::string given = f.run.model.fp8                     ? "--fp8-format"
+                            : f.run.model.tp_comm_overlap       ? "--tp-comm-overlap"
+                            : f.values.text("device") == "cuda" ? "--device cuda"
+                                                                : uneven_inputs(f.run);
+  return given.empty() ? Result() : Violation{given, ""};
+}
+
 }  // namespace
 
 std::span<const Constraint> finetuning_constraints() {
@@ -291,6 +330,14 @@ std::span<const Constraint> finetuning_constraints() {
        "--distillation-temperature > 0, 0 <= --distillation-weight <= 1, --teacher-top-k >= 1",
        "distillation-temperature distillation-weight teacher-top-k",
        "The loss is a mean of the labels' and the teacher's.", distillation_values},
+      {"E324", "four_bit_base",
+       "--lora-base-weights is for --lora-rank or --load-adapter on the host without --fp8-format "
+       "and --tp-comm-overlap; 64 divides every weight's inputs on a rank",
+       "lora-base-weights lora-rank load-adapter fp8-format tp-comm-overlap device hidden-size "
+       "ffn-hidden-size tensor-model-parallel-size",
+       "64 weights of a row share a scale, whatever the layout, and a product reads its weight "
+       "once.",
+       four_bit_base},
   });
   return kRules;
 }

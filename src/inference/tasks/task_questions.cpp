@@ -8,6 +8,7 @@
 #include "data/preprocess/document_reader.h"
 #include "inference/tasks/example_choice.h"
 #include "utils/error.h"
+#include "utils/log.h"
 #include "utils/text/blanks.h"
 
 namespace mpitron::inference {
@@ -197,6 +198,32 @@ TaskDocuments::TaskDocuments(const std::string& path) {
   }
 }
 
+namespace {
+
+/// Whether one choice begins another one: the longer is never likelier.
+bool has_prefixes(const TaskQuestion& question) {
+  std::vector<std::string> sorted = question.continuations;
+  std::ranges::sort(sorted);
+  return std::ranges::adjacent_find(sorted, [](const std::string& a, const std::string& b) {
+           return a != b && b.starts_with(a);
+         }) != sorted.end();
+}
+
+/// As lm-evaluation-harness counts them, without its silence.
+void warn_of_prefixes(const std::vector<TaskQuestion>& questions,
+                      const std::vector<std::string>& places) {
+  const auto first = std::ranges::find_if(questions, has_prefixes);
+  if (first != questions.end()) {
+    log::warning(
+        "{}: a choice begins another one, which is never likelier as a whole ({} of {} questions); "
+        "the accuracy by length can find it",
+        places[static_cast<std::size_t>(first - questions.begin())],
+        std::ranges::count_if(questions, has_prefixes), questions.size());
+  }
+}
+
+}  // namespace
+
 std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::string& path,
                                          const TaskExamples& examples) {
   const TaskDocuments own(path);
@@ -214,6 +241,7 @@ std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::
       throw_data("{}: {}", own.places[i], error.what());
     }
   }
+  warn_of_prefixes(questions, own.places);
   return questions;
 }
 

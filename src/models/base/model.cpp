@@ -128,6 +128,7 @@ void Model::initialize() {
     } else {
       ops::initialize(device_, parameter, config_.params_dtype, seed);
     }
+    autograd::pack_kept_weight(device_, parameter);
   }
   for (autograd::Buffer& buffer : share_.parameters->buffers()) {
     ops::initialize(device_, buffer);

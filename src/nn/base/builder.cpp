@@ -58,11 +58,16 @@ Parameter& Builder::weight(const std::string& name, const Shape& shape, const te
 
 Parameter& Builder::linear_weight(const std::string& name, Index out, Index in,
                                   const tensor::Shard& rows) const {
-  return in_8_bits(weight(name, {out, in}, rows, input_std()));
+  return in_few_bits(weight(name, {out, in}, rows, input_std()));
 }
 
-Parameter& Builder::in_8_bits(Parameter& weight) const {
+Parameter& Builder::in_few_bits(Parameter& weight) const {
   using Scaling = autograd::Fp8Products::Scaling;
+  const std::optional<config::LoraConfig>& lora = context_.config.lora;
+  if (lora && lora->base_in_4_bits && context_.layer > 0) {
+    weight.four_bits.emplace();
+    return weight;
+  }
   const std::optional<config::Fp8Config>& fp8 = context_.config.fp8;
   if (!fp8 || context_.layer == 0 || !fp8->has(context_.layer, context_.config.all_layers())) {
     return weight;
@@ -118,18 +123,18 @@ double Builder::output_std() const {
 
 Parameter& Builder::output_weight(const std::string& name, Index out, Index in,
                                   Index branches) const {
-  return in_8_bits(weight(name, {out, in}, piece(1, in), output_std(branches)));
+  return in_few_bits(weight(name, {out, in}, piece(1, in), output_std(branches)));
 }
 
 Parameter& Builder::output_weight(const std::string& name, Index out, Index in) const {
-  return in_8_bits(weight(name, {out, in}, piece(1, in), output_std()));
+  return in_few_bits(weight(name, {out, in}, piece(1, in), output_std()));
 }
 
 Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
                                   Index blocks) const {
   const comm::Group& group = *groups().expert_tensor;
   const tensor::Shard rows = tensor::even_shard(0, out, {group.rank(), group.size()}, blocks);
-  Parameter& parameter = in_8_bits(weight(name, {out, in}, rows, input_std()));
+  Parameter& parameter = in_few_bits(weight(name, {out, in}, rows, input_std()));
   parameter.placement.expert = true;
   return parameter;
 }
@@ -137,7 +142,7 @@ Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
 Parameter& Builder::expert_output_weight(const std::string& name, Index out, Index in) const {
   const comm::Group& group = *groups().expert_tensor;
   const tensor::Shard columns = tensor::even_shard(1, in, {group.rank(), group.size()});
-  Parameter& parameter = in_8_bits(weight(name, {out, in}, columns, output_std()));
+  Parameter& parameter = in_few_bits(weight(name, {out, in}, columns, output_std()));
   parameter.placement.expert = true;
   return parameter;
 }

@@ -97,8 +97,9 @@ class Builder {
   Parameter& weight(const std::string& name, const Shape& shape, const tensor::Shard& shard,
                     double std) const;
 
-  /// The weight, with products of 8 bits where this layer has them (--fp8-format).
-  Parameter& in_8_bits(Parameter& weight) const;
+  /// The weight, with products of 8 bits where this layer has them (--fp8-format), or kept in 4
+  /// bits (--lora-base-weights).
+  Parameter& in_few_bits(Parameter& weight) const;
 
   BuildContext context_;
   std::string prefix_;

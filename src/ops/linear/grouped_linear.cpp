@@ -15,8 +15,8 @@ namespace {
 using autograd::Slot;
 using tensor::Tensor;
 
-/// Weight by weight: in 8 bits each has scales of its own, and so have its rows; in generation each
-/// is packed.
+/// Weight by weight: in 8 bits each has scales of its own, and so have its rows; one in 4 bits is
+/// unpacked for its product alone; in generation each is packed.
 void multiply_one_by_one(Context& context, const Tensor& a, std::span<Parameter* const> weights,
                          std::span<const Index> counts, bool transpose, const Tensor& c) {
   const kernels::PassingSizes rows_of_experts;
@@ -32,7 +32,8 @@ void multiply_one_by_one(Context& context, const Tensor& a, std::span<Parameter*
 
 void multiply_groups(Context& context, const Tensor& a, std::span<Parameter* const> weights,
                      std::span<const Index> counts, bool transpose, const Tensor& c) {
-  if (weights[0]->fp8 || (context.cached != nullptr && context.cached->weights.packs())) {
+  if (weights[0]->fp8 || weights[0]->four_bits ||
+      (context.cached != nullptr && context.cached->weights.packs())) {
     return multiply_one_by_one(context, a, weights, counts, transpose, c);
   }
   std::vector<kernels::In> matrices;
@@ -110,7 +111,7 @@ Var grouped_linear(Context& context, const Recomputable& x, std::span<Parameter*
   for (Parameter* weight : weights) {
     context.use(*weight);
   }
-  const Tensor y = context.empty({input.shape()[0], weights[0]->value.shape()[0]}, input.dtype());
+  const Tensor y = context.empty({input.shape()[0], weights[0]->local_shape()[0]}, input.dtype());
   multiply_groups(context, input, weights, counts, true, y);
   Var result = autograd::variable(y);
   if (context.recording()) {

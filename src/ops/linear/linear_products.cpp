@@ -36,15 +36,15 @@ void multiply_packed(Context& context, const Tensor& x, const Parameter& weight,
 
 void multiply(Context& context, const Tensor& x, const Parameter& weight, const Parameter* bias,
               const Tensor& y) {
-  MPITRON_CHECK(x.shape()[1] == weight.value.shape()[1], to_string(x.shape()), weight.name);
-  if (context.cached != nullptr && context.cached->weights.packs()) {
+  MPITRON_CHECK(x.shape()[1] == weight.local_shape()[1], to_string(x.shape()), weight.name);
+  if (context.cached != nullptr && context.cached->weights.packs() && !weight.four_bits) {
     return multiply_packed(context, x, weight, bias, y);
   }
   if (weight.fp8) {
     return multiply_in_fp8(context, x, weight, bias, y);
   }
-  kernels::Matmul product{
-      .a = x.view(), .b = weight.value.view(), .c = y.view(), .transpose_b = true};
+  const Tensor numbers = weight_numbers(context, weight, x.dtype());
+  kernels::Matmul product{.a = x.view(), .b = numbers.view(), .c = y.view(), .transpose_b = true};
   if (bias != nullptr) {
     product.bias = bias->value.view();
   }
@@ -55,8 +55,9 @@ void multiply_back(Context& context, const Tensor& dy, const Parameter& weight, 
   if (weight.fp8) {
     return multiply_back_in_fp8(context, dy, weight, dx);
   }
+  const Tensor numbers = weight_numbers(context, weight, dy.dtype());
   context.launch_with_workspace(
-      kernels::Matmul{.a = dy.view(), .b = weight.value.view(), .c = dx.view()});
+      kernels::Matmul{.a = dy.view(), .b = numbers.view(), .c = dx.view()});
 }
 
 Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Parameter* bias) {
@@ -64,13 +65,13 @@ Tensor linear_output(Context& context, const Tensor& x, Parameter& weight, Param
   if (bias != nullptr) {
     context.use(*bias);
   }
-  const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, x.dtype());
+  const Tensor y = context.empty({x.shape()[0], weight.local_shape()[0]}, x.dtype());
   multiply(context, x, weight, bias, y);
   return y;
 }
 
 Tensor linear_input_gradient(Context& context, const Tensor& dy, const Parameter& weight) {
-  const Tensor dx = context.empty({dy.shape()[0], weight.value.shape()[1]}, dy.dtype());
+  const Tensor dx = context.empty({dy.shape()[0], weight.local_shape()[1]}, dy.dtype());
   multiply_back(context, dy, weight, dx);
   return dx;
 }

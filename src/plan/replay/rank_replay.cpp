@@ -45,7 +45,7 @@ class LaunchCounter final : public device::LaunchObserver {
 
 void count_state(device::Device& device, train::TrainedModel& model, ReplayedMemory& memory) {
   for (const autograd::Parameter& parameter : model.parameters()) {
-    memory.parameters += parameter.value ? parameter.value.view().bytes() : 0;
+    memory.parameters += parameter.value || parameter.four_bits ? parameter.local_bytes() : 0;
     memory.gradients += parameter.sink.main_grad ? parameter.sink.main_grad.view().bytes() : 0;
   }
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();

@@ -1,5 +1,7 @@
 #include "train/checkpointing/base_weights.h"
 
+#include <charconv>
+
 #include <fmt/ranges.h>
 
 #include "checkpoint/plan/agreement.h"
@@ -69,6 +71,46 @@ void take_stored(device::Device& device, const io::SafetensorsFile::Tensor& stor
   take_values(device, {stored.data.data(), *dtype, parameter.shape}, parameter);
 }
 
+/// Which of the folder's modules lie in layers that a model of so many layers lacks, a line each.
+std::string layers_too_many(const std::vector<std::string>& modules, Index layers) {
+  constexpr std::string_view kLayers = "layers.";
+  std::string problems;
+  for (const std::string& module : modules) {
+    const std::size_t at = module.find(kLayers);
+    Index layer = 0;  // from 0, as in their names
+    if (at != module.npos &&
+        std::from_chars(module.data() + at + kLayers.size(), module.data() + module.size(), layer)
+                .ec == std::errc() &&
+        layer >= layers) {
+      problems += fmt::format("\n  {}: the model has {} layers", module, layers);
+    }
+  }
+  return problems;
+}
+
+using checkpoint::LoadTarget;
+
+/// Fills parameters that are kept in 4 bits, one after the other: no more than one of them has its
+/// value at a time. Every rank takes as many turns as the one that has most of them.
+void read_in_4_bits(TrainedModel& model, device::Device& device,
+                    checkpoint::CheckpointReader& reader, std::vector<LoadTarget> targets) {
+  auto turns = static_cast<double>(targets.size());
+  model.world().all()->all_reduce({&turns, DType::f64, {1}}, comm::Reduction::maximum).wait();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(turns); ++i) {
+    if (i >= targets.size()) {
+      reader.read({});
+      continue;
+    }
+    LoadTarget& target = targets[i];
+    autograd::Parameter& parameter =
+        *model.parameters().find(target.tensor.name.substr(std::string_view("model/").size()));
+    autograd::open_kept_weight(device, parameter);
+    target.tensor.value = parameter.value.reshape(target.tensor.value.shape).view();
+    reader.read({&target, 1});
+    autograd::pack_kept_weight(device, parameter);
+  }
+}
+
 }  // namespace
 
 /// Reads what is not trained. The result identifies these weights: it goes into every checkpoint of
@@ -89,25 +131,48 @@ std::string load_base_weights(TrainedModel& model, TrainStep& step,
   refuse_other_tokenizer(reader.file(), identity.files, true);
   StateToLoad state(reader.file().header(), false);
   step.visit_kept(state);
-  tensor::HostMirror mirror(step.device());
-  std::vector<checkpoint::LoadTarget> targets = state.tensors();
-  for (checkpoint::LoadTarget& target : targets) {
-    target.tensor = mirror.of(target.tensor);
-  }
-  mirror.wait();
-  refuse_differences(reader, targets,
+  refuse_differences(reader, state.tensors(),
                      {.state = state,
                       .with_optimizer = false,
                       .with_histories = false,
                       .strictness = config.dist_ckpt_strictness});
-  const std::string why = checkpoint::first_error(
-      *model.world().all(), checkpoint::error_of([&] { reader.read(targets); }));
+  tensor::HostMirror mirror(step.device());
+  std::vector<LoadTarget> targets, in_4_bits;
+  for (const LoadTarget& target : state.tensors()) {
+    const bool packed = target.tensor.value.data == nullptr && target.tensor.value.numel() > 0;
+    (packed ? in_4_bits : targets).push_back(target);
+    if (!packed) {
+      targets.back().tensor = mirror.of(target.tensor);
+    }
+  }
+  mirror.wait();
+  const std::string why = checkpoint::first_error(*model.world().all(), checkpoint::error_of([&] {
+    reader.read(targets);
+    read_in_4_bits(model, step.device(), reader, in_4_bits);
+  }));
   if (!why.empty()) {
     throw Error(ExitCode::data, why, true);
   }
   mirror.write_back();
   log::print(fmt::format("  kept weights from {}", source.file.string()));
   return fingerprint(reader.file());
+}
+
+void refuse_updates_of_others(const std::filesystem::path& path, const std::string& fingerprint) {
+  const auto texts = checkpoint::File(path).header().texts;
+  const auto stored = texts.find(kBaseFingerprint);
+  if (stored == texts.end() || stored->second == fingerprint) {
+    return;
+  }
+  const bool here = fingerprint.ends_with(kIn4Bits);
+  if (here ? stored->second + kIn4Bits == fingerprint : fingerprint + kIn4Bits == stored->second) {
+    throw_data("{}: holds updates of these weights {} --lora-base-weights nf4; go on as it began",
+               path.string(), here ? "without" : "with");
+  }
+  throw_data(
+      "{}: holds updates of other weights than those of --pretrained-checkpoint; name the folder "
+      "that the run began with",
+      path.string());
 }
 
 /// PEFT's adapter_config.json of the updates, so that other programs know rank and targets.
@@ -146,7 +211,7 @@ config::LoraConfig adapter_config(const std::string& path) {
 /// Each rank takes its rows or columns of the factors of a folder of PEFT.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
   const io::PeftFolder folder(path);
-  std::string problems;
+  std::string problems = layers_too_many(folder.modules(), model.chunk(0).config().num_layers);
   for (autograd::Parameter& parameter : model.parameters()) {
     if (!parameter.role.low_rank) {
       continue;
@@ -167,10 +232,12 @@ void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path)
 
 void take_values(device::Device& device, const device::ConstTensorView& stored,
                  autograd::Parameter& parameter) {
-  const tensor::Tensor local = tensor::empty_on_host(device, parameter.value.shape(), stored.dtype);
+  const tensor::Tensor local = tensor::empty_on_host(device, parameter.local_shape(), stored.dtype);
   tensor::take_shard(stored, parameter.placement.shard, local.view());
   const tensor::Tensor values = tensor::to_device(device, local);
+  autograd::open_kept_weight(device, parameter);
   device::launch(device.stream(), kernels::Cast{.x = values.view(), .y = parameter.value.view()});
+  autograd::pack_kept_weight(device, parameter);
 }
 
 void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWeights& weights) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -12,6 +13,10 @@ namespace mpitron::train {
 
 /// What a checkpoint of low-rank updates says of the weights that they belong to.
 inline constexpr const char* kBaseFingerprint = "low_rank/base";
+/// Behind it where these weights were kept in 4 bits.
+inline constexpr const char* kIn4Bits = " in 4 bits";
+/// Error(data) where a checkpoint holds updates of other weights, or of the same in other bits.
+void refuse_updates_of_others(const std::filesystem::path& file, const std::string& fingerprint);
 
 /// Fills the parameters that a run with --lora-rank does not train from the newest checkpoint of
 /// --pretrained-checkpoint, and returns the fingerprint of its tensors. All ranks call it. Without

@@ -164,11 +164,14 @@ void Checkpointing::load_base() {
     load_foreign_weights(model_, step_, *foreign_);
     base_.fingerprint = foreign_->fingerprint();
     base_.folder = foreign_->path;
-    return;
+  } else {
+    base_.fingerprint = load_base_weights(model_, step_, config_, identity_);
+    base_.folder = config_.pretrained_checkpoint.value_or("");
+    config_.pretrained_checkpoint.reset();
   }
-  base_.fingerprint = load_base_weights(model_, step_, config_, identity_);
-  base_.folder = config_.pretrained_checkpoint.value_or("");
-  config_.pretrained_checkpoint.reset();
+  if (low_rank_->base_in_4_bits && !base_.fingerprint.empty()) {
+    base_.fingerprint += kIn4Bits;
+  }
 }
 
 /// Low-rank updates of one model are noise on another.
@@ -176,16 +179,7 @@ void Checkpointing::refuse_other_base(const CheckpointSource& source) const {
   if (!low_rank_ || source.local() || base_.fingerprint.empty()) {
     return;
   }
-  checkpoint::on_member_0(*all_, [&] {
-    const auto texts = checkpoint::File(source.file).header().texts;
-    const auto stored = texts.find(kBaseFingerprint);
-    if (stored != texts.end() && stored->second != base_.fingerprint) {
-      throw_data(
-          "{}: holds updates of other weights than those of --pretrained-checkpoint; name the "
-          "folder that the run began with",
-          source.file.string());
-    }
-  });
+  checkpoint::on_member_0(*all_, [&] { refuse_updates_of_others(source.file, base_.fingerprint); });
 }
 
 RunPosition Checkpointing::begin() {

@@ -75,7 +75,7 @@ std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
 std::string memory_holders(TrainedModel& model, TrainStep& step) {
   Index parameters = 0, gradients = 0;
   for (const autograd::Parameter& parameter : model.parameters()) {
-    parameters += parameter.value.view().bytes();
+    parameters += parameter.local_bytes();
     gradients += parameter.sink.main_grad.view().bytes();
   }
   const Index in_8_bits = step.fp8_weights().bytes();

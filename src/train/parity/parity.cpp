@@ -153,6 +153,9 @@ std::vector<StepReport> train(const config::RunConfig& run, TrainedModel& model,
 /// This rank's parts of the weights.
 void keep_weights(device::Device& device, TrainedModel& model, LayoutOutcome& outcome) {
   for (const autograd::Parameter& parameter : model.parameters()) {
+    if (parameter.four_bits) {
+      continue;  // kept
+    }
     const auto [place, is_new] = outcome.weights.try_emplace(parameter.name);
     if (is_new) {
       outcome.names.push_back(parameter.name);

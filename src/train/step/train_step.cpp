@@ -66,11 +66,13 @@ std::vector<autograd::Parameter*> frozen_parameters(TrainedModel& model) {
       [](const autograd::Parameter& parameter) { return parameter.role.frozen; });
 }
 
-/// Whole pieces of what is in none, because it keeps its value.
+/// Whole pieces of what is in none, because it keeps its value; one in 4 bits has no memory for it.
 tensor::ShardedTensor place_of_frozen(autograd::Parameter* parameter) {
-  tensor::ShardedTensor place = place_of(
-      {.parameter = parameter, .value = parameter->value.reshape({parameter->value.numel()})});
+  tensor::ShardedTensor place = place_of({.parameter = parameter});
   place.name = "model/" + place.name;
+  const Shape all = {parameter->local_shape().numel()};
+  place.value = parameter->four_bits ? device::TensorView(nullptr, parameter->four_bits->dtype, all)
+                                     : parameter->value.reshape(all).view();
   return place;
 }
 

@@ -15,6 +15,8 @@ constexpr const char* kLegal[] = {
     "--lora-rank 4 --lora-alpha 8 --lora-target-modules q_proj,v_proj --lora-rslora "
     "--lora-rank-pattern layers.1.self_attn.q_proj=3",
     "--load-adapter folder",
+    "--lora-rank 4 --lora-base-weights nf4 --hidden-size 128 --num-attention-heads 2 "
+    "--ffn-hidden-size 192",
     "--data-path a.jsonl --sft --dpo --dpo-length-normalized --tokenizer-type SFTTokenizer "
     "--tokenizer-model folder",
     "--teacher-file x --distillation-temperature 2",
@@ -46,6 +48,10 @@ constexpr RuleCase kBroken[] = {
     {"--teacher-top-k 3", "E322", "without a teacher"},
     {"--teacher-output x --context-parallel-size 2", "E322", "--context-parallel-size"},
     {"--teacher-file x --distillation-weight 2", "E323", "out of range"},
+    {"--lora-base-weights nf4", "E324", "without a rank"},
+    {"--lora-rank 4 --lora-base-weights nf4 --hidden-size 128 --num-attention-heads 2 "
+     "--ffn-hidden-size 160",
+     "E324", "--ffn-hidden-size on a rank 160"},
 };
 
 TEST(FinetuningConstraints, EachIsBrokenByItsSmallestExample) {

@@ -93,5 +93,14 @@ TEST_F(TaskQuestionsTest, SaysWhatIsWrongWithADocument) {
   expect_told("", "no documents");
 }
 
+TEST_F(TaskQuestionsTest, TellsOfChoicesThatBeginAnother) {
+  ::testing::internal::CaptureStderr();
+  questions("piqa", std::string(kPiqa) +
+                        R"({"goal": "g", "sol1": "wait a bit", "sol2": "wait", "label": 0})");
+  const std::string told = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("data.jsonl:3: a choice begins another one"), std::string::npos) << told;
+  EXPECT_NE(told.find("(1 of 3 questions)"), std::string::npos) << told;
+}
+
 }  // namespace task_questions_test
 }  // namespace mpitron::inference

@@ -45,5 +45,35 @@ TEST_F(LinearTest, AWeightOfAnotherWidthIsABrokenInvariant) {
   EXPECT_THROW(linear(cx, autograd::variable(random({2, 3})), weight, nullptr), InternalError);
 }
 
+/// A kept weight in 4 bits; what it stands for is in `plain`.
+struct KeptWeight {
+  Parameter packed, plain;
+};
+KeptWeight kept_weight(Context& context, const Tensor& values) {
+  KeptWeight kept;
+  kept.packed.name = kept.plain.name = "kept";
+  kept.packed.shape = kept.plain.shape = values.shape();
+  kept.packed.role.frozen = kept.plain.role.frozen = true;
+  kept.packed.value = values;
+  kept.packed.four_bits.emplace();
+  autograd::pack_kept_weight(context.device, kept.packed);
+  kept.plain.value = autograd::weight_numbers(context, kept.packed, values.dtype());
+  return kept;
+}
+
+TEST_F(LinearTest, AKeptWeightIn4BitsHasTheGradientOfItsNumbers) {
+  Context cx = context();
+  KeptWeight kept = kept_weight(cx, random({5, 64}));
+  EXPECT_FALSE(kept.packed.value);
+  const Tensor input = random({3, 64});
+  const auto of = [&](Parameter& weight) {
+    return test::values_of(linear(cx, autograd::variable(input), weight, nullptr).value);
+  };
+  EXPECT_EQ(of(kept.packed), of(kept.plain));
+  expect_gradients({input}, [&](Context& context, const std::vector<Var>& x) {
+    return linear(context, x[0], kept.packed, nullptr);
+  });
+}
+
 }  // namespace linear_test
 }  // namespace mpitron::ops

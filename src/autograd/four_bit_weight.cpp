@@ -1,0 +1,52 @@
+#include "autograd/four_bit_weight.h"
+
+#include "autograd/context.h"
+#include "kernels/linear/normal_float.h"
+#include "utils/error.h"
+
+namespace mpitron::autograd {
+
+/// Rows of the weight are whole groups on every rank, else layouts would round differently.
+void pack_kept_weight(device::Device& device, Parameter& parameter) {
+  if (!parameter.four_bits) {
+    return;
+  }
+  const Shape& shape = parameter.value.shape();
+  constexpr Index kGroup = kernels::kNormalFloatGroup;
+  if (shape[1] % kGroup != 0) {
+    throw_usage(
+        "--lora-base-weights nf4: {} has {} inputs on a rank, which is no multiple of the {} "
+        "weights that share a scale",
+        parameter.name, shape[1], kGroup);
+  }
+  FourBitWeight& packed = *parameter.four_bits;
+  if (!packed.codes) {
+    packed.codes = Tensor::empty(device, {shape[0], shape[1] / 2}, DType::u8);
+    packed.scales = Tensor::empty(device, {shape[0], shape[1] / kGroup}, DType::f16);
+    packed.dtype = parameter.value.dtype();
+  }
+  device::launch(device.stream(), kernels::PackNormalFloat{.weight = parameter.value.view(),
+                                                           .codes = packed.codes.view(),
+                                                           .scales = packed.scales.view()});
+  parameter.value = {};
+}
+
+void open_kept_weight(device::Device& device, Parameter& parameter) {
+  if (parameter.four_bits) {
+    parameter.value = Tensor::empty(device, parameter.local_shape(), parameter.four_bits->dtype);
+  }
+}
+
+/// One buffer of the layer's size, which lives as long as its product.
+Tensor weight_numbers(Context& context, const Parameter& weight, DType dtype) {
+  if (!weight.four_bits) {
+    return weight.value;
+  }
+  const Tensor numbers = context.empty(weight.local_shape(), dtype);
+  context.launch(kernels::UnpackNormalFloat{.codes = weight.four_bits->codes.view(),
+                                            .scales = weight.four_bits->scales.view(),
+                                            .weight = numbers.view()});
+  return numbers;
+}
+
+}  // namespace mpitron::autograd
