@@ -48,8 +48,8 @@ learn() {
   step "$2"
   show "$MPITRON" pretrain-vlm --data-path "$OUT/$name/train.jsonl" "$OUT/$name/valid.jsonl" "${tokenizer[@]}" "${model[@]}" \
     --init-method-std 0.05 --micro-batch-size 16 --global-batch-size 16 --train-iters "$QUESTION_ITERATIONS" --lr 1e-3 --min-lr 1e-5 \
-    --lr-decay-style cosine --lr-warmup-iters 100 --weight-decay 0.05 --clip-grad 1.0 --adam-beta2 0.98 --num-workers 1 --dataloader-type cyclic \
-    --log-interval 100 --eval-interval 1000 --eval-iters 4 --save "$OUT/$name-model"
+    --lr-decay-style cosine --lr-warmup-iters 100 --weight-decay 0.05 --clip-grad 1.0 --adam-beta2 0.98 --num-workers 1 \
+    --dataloader-type cyclic --log-interval 100 --eval-interval 1000 --eval-iters 4 --save "$OUT/$name-model"
   show "$MPITRON" evaluate --task "jobs/tasks/$3.yaml" --valid-data "$OUT/$name/questions.jsonl" --load "$OUT/$name-model" \
     "${tokenizer[@]}" --output-path "$OUT/$name.json"
 }
