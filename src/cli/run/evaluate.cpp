@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "checkpoint/folders/folder.h"
 #include "cli/commands.h"
 #include "cli/evaluation/task_runs.h"
 #include "cli/run/pretrain.h"
+#include "config/parse/stored_model.h"
+#include "convert/names/hugging_face_config.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 
@@ -12,7 +15,8 @@ namespace {
 
 constexpr const char* kEvaluateHelp =
     "usage: mpitron evaluate --task TASK... --valid-data FILE... --load MODEL OPTIONS\n\n"
-    "Measures a GPT by tasks, in any layout. MODEL is a folder of checkpoints or a Hugging Face\n"
+    "Measures a decoder by tasks, in any layout. MODEL is a folder of checkpoints or a Hugging "
+    "Face\n"
     "folder; its options are taken from there, the tokenizer's files are given as in training.\n\n"
     "  --task TASK...        WIKITEXT103, PTB: perplexity per token and per word; LAMBADA:\n"
     "                        accuracy of the last word; FILE.yaml: a task with choices or\n"
@@ -102,6 +106,23 @@ Arguments run_words(Arguments words) {
   return words;
 }
 
+/// The choice of --model: as the words have it, else that of what is loaded.
+std::string kind_of(Arguments words) {
+  if (const auto given = take_value(words, "--model")) {
+    return *given;
+  }
+  const std::filesystem::path path = take_value(words, "--load").value_or("");
+  if (const auto config = path / "config.json"; std::filesystem::exists(config)) {
+    return convert::read_hugging_face_config(read_file(config), config, 1).model.family().name;
+  }
+  const checkpoint::Folder folder(path);
+  if (!folder.tracked()) {
+    return "gpt";  // whose run tells what is missing
+  }
+  const checkpoint::File file = checkpoint::open_newest(folder);
+  return config::read_stored_model(file.header().configuration, path).model.family().name;
+}
+
 void print_result(const std::string& line) {
   const std::string dashes(line.size() + 1, '-');
   log::print(fmt::format("{}\n{}\n{}", dashes, line, dashes));
@@ -131,10 +152,10 @@ int evaluate(const Arguments& arguments) {
   }
   Arguments words = arguments;
   const EvaluateOptions options = take_options(words);
-  return run_model("gpt", run_words(std::move(words)),
-                   [&](device::Device& device, train::Session& session) {
-                     evaluate_tasks(options, device, session);
-                   });
+  words = run_words(std::move(words));
+  return run_model(kind_of(words), words, [&](device::Device& device, train::Session& session) {
+    evaluate_tasks(options, device, session);
+  });
 }
 
 }  // namespace mpitron::cli

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "config/layer_pattern.h"
 #include "config/rules/constraint.h"
@@ -50,22 +50,38 @@ std::string given_text(const Facts& f) {
       .value_or(f.values.maybe_text("hybrid_override_pattern").value_or(""));
 }
 
-Result known_letters(const Facts& f) {
-  const std::string text = given_text(f);
+/// All that is broken of one rule.
+Result joined(const std::vector<std::string>& bad, const std::vector<std::string>& nearest) {
+  return bad.empty() ? Result()
+                     : Violation{fmt::format("{}", fmt::join(bad, "; ")),
+                                 fmt::format("{}", fmt::join(nearest, " | "))};
+}
+
+/// What of a pattern is no letter, with its place; bars belong in front of the depths.
+std::vector<std::string> unknown_letters(const std::string& text) {
   const std::size_t depths = text.find('/');
+  std::vector<std::string> unknown;
   for (std::size_t at = 0; at < text.size(); ++at) {
     const bool cut = text[at] == '/' || (text[at] == '|' && at < depths);
     if (!cut && pattern_letters().find(text[at]) == std::string::npos) {
-      return Violation{fmt::format("'{}' at place {} of '{}'", text[at], at + 1, text),
-                       text[at] == '|' ? "bars in front of the first / only"
-                                       : fmt::format("one of {}", pattern_letters())};
+      unknown.push_back(fmt::format("'{}' at place {}", text[at], at + 1));
     }
   }
+  return unknown;
+}
+
+Result known_letters(const Facts& f) {
+  const std::string text = given_text(f);
+  std::vector<std::string> bad = unknown_letters(text), nearest;
+  if (!bad.empty()) {
+    nearest.push_back(fmt::format("one of {}, bars in front of the first /", pattern_letters()));
+  }
   const auto letters = static_cast<Index>(f.run.model.hybrid.pattern.size());
-  return letters == 0 || letters == f.run.model.num_layers
-             ? Result()
-             : Violation{fmt::format("{} letters, {} layers", letters, f.run.model.num_layers),
-                         fmt::format("--num-layers {}", letters)};
+  if (letters != 0 && letters != f.run.model.num_layers) {
+    bad.push_back(fmt::format("{} letters, {} layers", letters, f.run.model.num_layers));
+    nearest.push_back(fmt::format("--num-layers {}", letters));
+  }
+  return joined(bad, nearest);
 }
 
 Result pattern_counts(const Facts& f) {
@@ -154,6 +170,11 @@ SharingRanks sharing_ranks(const Facts& f) {
           std::max<Index>(f.run.parallel.context_parallel_size, 1)};
 }
 
+/// Whether groups of a tensor rank, or their neighbours, can have whole context ranks.
+bool groups_share_context(Index groups, Index context) {
+  return groups < context ? context % groups == 0 : groups % context == 0;
+}
+
 Result mamba_heads(const Facts& f) {
   if (!has_mixer(f, MixerKind::state_space)) {
     return {};
@@ -165,24 +186,23 @@ Result mamba_heads(const Facts& f) {
                                  m.groups, m.state_dim),
                      "--mamba-head-dim 64 --mamba-num-groups 8 --mamba-state-dim 128"};
   }
+  std::vector<std::string> bad, nearest;
   if (!f.values.has("mamba_num_heads") && 2 * f.run.model.hidden_size % m.head_dim != 0) {
-    return Violation{fmt::format("2 * {} % {} != 0", f.run.model.hidden_size, m.head_dim),
-                     "--mamba-num-heads"};
+    bad.push_back(fmt::format("2 * {} % {} != 0", f.run.model.hidden_size, m.head_dim));
+    nearest.emplace_back("--mamba-num-heads");
   }
   if (m.heads % m.groups != 0 || m.groups % ranks.tensor != 0) {
-    return Violation{
-        fmt::format("{} heads, {} groups, {} tensor ranks", m.heads, m.groups, ranks.tensor),
-        fmt::format("--mamba-num-groups {}", ranks.tensor)};
+    bad.push_back(
+        fmt::format("{} heads, {} groups, {} tensor ranks", m.heads, m.groups, ranks.tensor));
+    nearest.push_back(fmt::format("--mamba-num-groups {}", ranks.tensor));
+  } else if (m.heads % (ranks.tensor * ranks.context) != 0 ||
+             !groups_share_context(m.groups / ranks.tensor, ranks.context)) {
+    bad.push_back(fmt::format("{} heads, {} groups, {} tensor and {} context ranks", m.heads,
+                              m.groups, ranks.tensor, ranks.context));
+    nearest.push_back(
+        nearest_divisors("context-parallel-size", m.heads / ranks.tensor, ranks.context));
   }
-  const Index groups = m.groups / ranks.tensor;
-  const bool shared =
-      groups < ranks.context ? ranks.context % groups == 0 : groups % ranks.context == 0;
-  return shared && m.heads % (ranks.tensor * ranks.context) == 0
-             ? Result()
-             : Violation{fmt::format("{} heads, {} groups, {} tensor and {} context ranks", m.heads,
-                                     m.groups, ranks.tensor, ranks.context),
-                         nearest_divisors("context-parallel-size", m.heads / ranks.tensor,
-                                          ranks.context)};
+  return joined(bad, nearest);
 }
 
 Result delta_heads(const Facts& f) {
@@ -190,18 +210,21 @@ Result delta_heads(const Facts& f) {
     return {};
   }
   const DeltaNetConfig& d = f.run.model.hybrid.delta_net;
-  if (f.run.model.activation != ActivationKind::silu) {
-    return Violation{"the activation is not SiLU", "--swiglu"};
-  }
   const SharingRanks ranks = sharing_ranks(f);
   const bool sizes =
       d.conv_width > 0 && d.key_dim > 0 && d.value_dim > 0 && d.key_heads > 0 && d.value_heads > 0;
-  return sizes && d.value_heads % d.key_heads == 0 &&
-                 d.key_heads % (ranks.tensor * ranks.context) == 0
-             ? Result()
-             : Violation{fmt::format("{} value heads, {} key heads, {} tensor and {} context ranks",
-                                     d.value_heads, d.key_heads, ranks.tensor, ranks.context),
-                         "--linear-num-key-heads 16 --linear-num-value-heads 32"};
+  std::vector<std::string> bad, nearest;
+  if (f.run.model.activation != ActivationKind::silu) {
+    bad.emplace_back("the activation is not SiLU");
+    nearest.emplace_back("--swiglu");
+  }
+  if (!sizes || d.value_heads % d.key_heads != 0 ||
+      d.key_heads % (ranks.tensor * ranks.context) != 0) {
+    bad.push_back(fmt::format("{} value heads, {} key heads, {} tensor and {} context ranks",
+                              d.value_heads, d.key_heads, ranks.tensor, ranks.context));
+    nearest.emplace_back("--linear-num-key-heads 16 --linear-num-value-heads 32");
+  }
+  return joined(bad, nearest);
 }
 
 Result letters_of_experts(const Facts& f) {

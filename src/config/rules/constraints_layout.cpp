@@ -95,15 +95,17 @@ Result context_types(const Facts& f) {
                          "--cp-comm-type p2p"};
 }
 
+/// Whether the attention of some layer travels so.
+bool travels_by(const ParallelConfig& p, std::string_view word) {
+  return std::ranges::find(p.cp_comm_type, word) != p.cp_comm_type.end();
+}
+
 /// Heads travel among all context ranks, or among the inner ones: nothing is left of a division.
 Result heads_per_context_rank(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index tp = p.tensor_model_parallel_size;
-  const auto has = [&](std::string_view word) {
-    return std::find(p.cp_comm_type.begin(), p.cp_comm_type.end(), word) != p.cp_comm_type.end();
-  };
-  Index ranks = has("a2a") ? p.context_parallel_size : 1;
-  if (has("a2a+p2p") && !p.hierarchical_context_parallel_sizes.empty()) {
+  Index ranks = travels_by(p, "a2a") ? p.context_parallel_size : 1;
+  if (travels_by(p, "a2a+p2p") && !p.hierarchical_context_parallel_sizes.empty()) {
     ranks = std::max(ranks, p.hierarchical_context_parallel_sizes.front());
   }
   if (ranks <= 1 || p.context_parallel_size <= 1 || tp <= 0) {
@@ -116,6 +118,17 @@ Result heads_per_context_rank(const Facts& f) {
   // With fewer groups than tensor ranks each of these has one.
   const Index groups = std::max(f.run.model.num_query_groups / tp, Index{1});
   return divides(groups, ranks, nearest);
+}
+
+Result masks_by_rows(const Facts& f) {
+  const ParallelConfig& p = f.run.parallel;
+  for (const char* word : {"a2a", "a2a+p2p"}) {
+    if (f.run.model.reset_attention_mask && p.context_parallel_size > 1 && travels_by(p, word)) {
+      return Violation{fmt::format("--cp-comm-type {} of documents that hide each other", word),
+                       "--cp-comm-type p2p | --cp-comm-type all_gather"};
+    }
+  }
+  return {};
 }
 
 Result gathered_parameters(const Facts& f) {
@@ -299,6 +312,11 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "tp-comm-overlap sequence-parallel tensor-model-parallel-size",
      "Products run on the pieces of the sequence that are there while others travel.",
      overlapped_products},
+    {"E101", "masks_by_rows", "--cp-comm-type a2a and a2a+p2p exclude masks of documents",
+     "cp-comm-type context-parallel-size reset-attention-mask sft-packing "
+     "dataloader-inter-document-masking",
+     "A rank knows which document its own rows belong to, and exchanged heads need all rows.",
+     masks_by_rows},
 });
 
 }  // namespace

@@ -70,9 +70,9 @@ class GenerateHybridsTest : public CommandTest {
     SCOPED_TRACE(model[2]);
     ASSERT_EQ(run(train(model, "3")).code, 0);
     const std::string document = std::string(kDocument) + kNext;
+    const Json told = answer(document, {"--num-tokens-to-generate", "1"});
     double loss = 0;
-    for (const Json& each :
-         answer(document, {"--num-tokens-to-generate", "1"})["prompt_log_probs"]) {
+    for (const Json& each : told["prompt_log_probs"]) {
       loss -= each.get<double>() / 16;
     }
     const Json one_by_one = answer("5 41 17", {"--num-tokens-to-generate", "20"});
@@ -118,6 +118,11 @@ TEST_F(GenerateHybridsTest, LettersOfEveryKind) {
                      "--disable-bias-linear",
                      "--normalization",
                      "RMSNorm"});
+  write_bytes((folder_.path() / "wiki.txt").string(), kDocument);
+  const Finished measured =
+      run({"evaluate", "--load", "saved", "--task", "WIKITEXT103", "--valid-data", "wiki.txt",
+           "--tokenizer-type", "NullTokenizer", "--vocab-size", "63"});
+  EXPECT_TRUE(contains(measured.out, "validation results on WIKITEXT103")) << measured.err;
 }
 
 TEST_F(GenerateHybridsTest, WindowsAndSinks) {

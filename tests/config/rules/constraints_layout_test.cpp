@@ -32,6 +32,8 @@ constexpr RuleCase kBroken[] = {
     {"--world-size 4 --context-parallel-size 4 --cp-comm-type a2a+p2p "
      "--hierarchical-context-parallel-sizes 2 2 --group-query-attention --num-query-groups 1",
      "E079", "1 % 2 = 1"},
+    {"--world-size 2 --context-parallel-size 2 --cp-comm-type a2a --reset-attention-mask", "E101",
+     "a2a of documents"},
     {"--overlap-param-gather", "E090", "--use-distributed-optimizer"},
     {"--use-distributed-optimizer --overlap-param-gather-with-optimizer-step", "E099",
      "--overlap-grad-reduce --overlap-param-gather"},
