@@ -5,7 +5,7 @@
 # Settings (environment): ITERATIONS, RANK, LR, THREADS, BASE (nf4: weights in 4 bits under the updates).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-mpitron=${MPITRON:-$PWD/build/bin/mpitron}
+mpitron=$PWD/build/bin/mpitron
 : "${THREADS:=$(nproc)}" "${ITERATIONS:=300}" "${RANK:=16}" "${LR:=2e-3}"
 export OMP_NUM_THREADS=$THREADS
 from=$PWD/build/quickstart
