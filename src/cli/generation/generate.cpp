@@ -4,13 +4,16 @@
 #include <iterator>
 
 #include "cli/commands.h"
+#include "cli/generation/answer_journal.h"
 #include "cli/generation/loaded_model.h"
+#include "cli/generation/model_fingerprint.h"
 #include "cli/run/launch.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/served_model.h"
 #include "inference/scheduling/generator.h"
 #include "io/logs/json_text.h"
 #include "utils/log.h"
+#include "utils/text/hash.h"
 #include "utils/text/utf8.h"
 
 namespace mpitron::cli {
@@ -37,7 +40,8 @@ void declare(Flags& flags, GenerateFlags& o) {
   flags.option("--seed", o.seed, "the same seed, the same texts");
   flags.flag("--return-log-probs", o.log_probs, "log-probabilities in the output file");
   flags.option("--top-n-logprobs", o.top, "likeliest tokens beside each in the output file");
-  flags.option("--output-path", o.output, "JSONL file for the answers");
+  flags.option("--output-path", o.output,
+               "JSONL file for the answers; a run that was killed goes on from OUTPUT.part");
 }
 
 std::vector<std::string> prompts_of(const GenerateFlags& o) {
@@ -146,15 +150,53 @@ void check(const GenerateFlags& o) {
   }
 }
 
+FinishedAnswer finished(const GenerateFlags& o, const std::string& prompt,
+                        const inference::Answer& answer, const tokenizers::Tokenizer& tokenizer) {
+  FinishedAnswer finished{.line = line_of(o, prompt, answer, tokenizer)};
+  for (const inference::TokenLogProbs& each : answer.prompt_log_probs) {
+    finished.loss -= static_cast<double>(each.token.value);
+    ++finished.tokens;
+  }
+  return finished;
+}
+
+/// Of everything that an answer depends on, beside the model: not of the layout and the batch.
+std::string digest(const GenerateFlags& o,
+                   const std::vector<inference::GenerationRequest>& requests) {
+  Hasher128 hasher;
+  hasher.update(fmt::format("{} {} {} {} {} {} {} {} {}", requests.size(), o.tokens, o.temperature,
+                            o.top_k, o.top_p, o.seed, o.log_probs, o.top, o.model.weights));
+  for (const inference::GenerationRequest& request : requests) {
+    hasher.update(fmt::format("\n{} {}", fmt::join(request.prompt, " "), request.stop_ids.front()));
+  }
+  return hasher.digest().hex();
+}
+
+/// Answers what the journal has not got.
+void answer_rest(const GenerateFlags& o, LoadedModel& model,
+                 const std::vector<std::string>& prompts,
+                 std::vector<inference::GenerationRequest> requests, AnswerJournal& journal) {
+  inference::Generator generator(*model.engine, *model.tokenizer, o.model.scheduling());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!journal.has(i)) {
+      generator.submit(std::move(requests[i]), [&, i](const inference::Answer& answer) {
+        if (answer.finish != inference::FinishReason::none) {
+          journal.add(i, finished(o, prompts[i], answer, *model.tokenizer));
+        }
+      });
+    }
+  }
+  while (generator.step()) {
+  }
+}
+
 /// Of all tokens but the first of each prompt.
-std::string perplexity_line(const std::vector<inference::Answer>& answers) {
+std::string perplexity_line(const std::vector<FinishedAnswer>& answers) {
   double loss = 0;
   Index tokens = 0;
-  for (const inference::Answer& answer : answers) {
-    for (const inference::TokenLogProbs& each : answer.prompt_log_probs) {
-      loss -= static_cast<double>(each.token.value);
-      ++tokens;
-    }
+  for (const FinishedAnswer& answer : answers) {
+    loss += answer.loss;
+    tokens += answer.tokens;
   }
   const double mean = tokens > 0 ? loss / static_cast<double>(tokens) : 0;
   return fmt::format("tokens: {} | loss: {:.6E} | perplexity: {:.6E}", tokens, mean,
@@ -179,25 +221,19 @@ int generate(const Arguments& arguments) {
     model.follow();
     return static_cast<int>(ExitCode::success);
   }
-  inference::Generator generator(*model.engine, *model.tokenizer, options.model.scheduling());
-  const auto answers = generator.run(requests_of(options, model, prompts));
-  std::ofstream file;
-  if (!options.output.empty()) {
-    file.open(options.output);
-  }
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (options.tokens > 0) {
-      log::print(prompts[i] + answers[i].text);
-    }
-    file << line_of(options, prompts[i], answers[i], *model.tokenizer);
+  auto requests = requests_of(options, model, prompts);
+  AnswerJournal journal(
+      options.output,
+      {.requests = digest(options, requests), .model = model_fingerprint(options.model.load)},
+      prompts.size());
+  answer_rest(options, model, prompts, std::move(requests), journal);
+  for (std::size_t i = 0; options.tokens > 0 && i < prompts.size(); ++i) {
+    log::print(prompts[i] + inference::Fields::parse(journal.answers()[i].line).text("text", ""));
   }
   if (options.tokens == 0) {
-    log::print(perplexity_line(answers));
+    log::print(perplexity_line(journal.answers()));
   }
-  file.close();
-  if (!options.output.empty() && !file) {
-    throw_environment("--output-path {}: it cannot be written", options.output);
-  }
+  journal.finish();
   return static_cast<int>(ExitCode::success);
 }
 
