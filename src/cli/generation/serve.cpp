@@ -30,7 +30,7 @@ void declare(Flags& flags, ServeFlags& o) {
   flags.option("--max-waiting", o.queue, "requests open at once; more get status 429");
   flags.option("--max-body-mb", o.body_mb, "largest request");
   flags.option("--max-bodies-mb", o.bodies_mb,
-               "all that arrive at once, more get status 503; 0: eight of the largest");
+               "all that arrive at once, more get status 503; 0: four of the largest");
   flags.option("--allowed-local-media-path", o.image_root,
                "folder whose images requests may name; else they bring them along");
   flags.option("--max-images", o.images, "most images of a prompt");
@@ -62,7 +62,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
   check_range("--max-connections", o.connections, {1, 65536});
   check_range("--max-waiting", o.queue, {1, 1 << 20});
   check_range("--max-body-mb", o.body_mb, {1, 4096});
-  const Index bodies_mb = o.bodies_mb > 0 ? o.bodies_mb : 8 * o.body_mb;
+  const Index bodies_mb = o.bodies_mb > 0 ? o.bodies_mb : 4 * o.body_mb;
   check_range("--max-bodies-mb", bodies_mb, {o.body_mb, 1 << 20});
   check_range("--drain-seconds", o.drain_seconds, {0, 86400});
   return {.http = {.host = o.host,
