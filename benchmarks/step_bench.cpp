@@ -1,6 +1,7 @@
 // Whole training steps: GPT-2 124M, a mixture of experts, BERT and T5 of its width against the GEMM
-// step ceiling of the same run, a tiny GPT against the clock, and the start of the program.
-//   step_bench [--summary FILE] [--profile] [CASE ...]      cases: see kCases, tiny, start
+// step ceiling of the same run, a tiny GPT against the clock, low-rank updates against all weights,
+// and the start of the program.
+//   step_bench [--summary FILE] [--profile] [CASE ...]  cases: see kCases, tiny, low-rank, start
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -110,6 +111,30 @@ void tiny(Summary& summary, device::Device& device, bool with_profile) {
   summary.add({head + "system_allocations_in_200_steps", static_cast<double>(taken), "", 0, false});
 }
 
+/// Steps that train low-rank updates alone, over weights as they are and in 4 bits, against those
+/// that train all weights of the same model; in turns.
+void low_rank(Summary& summary) {
+  const auto device = device::make_device("host");
+  constexpr Model kModel{gpt, 4, 768, 12, 512, 8192};
+  constexpr Index kRows = 2;
+  const Flags kinds[] = {
+      {}, {"--lora-rank", "16"}, {"--lora-rank", "16", "--lora-base-weights", "nf4"}};
+  std::vector<std::unique_ptr<TimedTraining>> trainings;
+  for (const Flags& more : kinds) {
+    trainings.push_back(std::make_unique<TimedTraining>(*device, kModel, kRows, DType::f32, more));
+  }
+  double best[] = {1e30, 1e30, 1e30};
+  for (int i = 0; i < 6; ++i) {
+    for (std::size_t kind = 0; kind < trainings.size(); ++kind) {
+      best[kind] = std::min(best[kind], trainings[kind]->step());
+    }
+  }
+  summary.add({"step_low_rank_tokens_per_second",
+               static_cast<double>(kRows * kModel.sequence) / best[1], "tokens/s"});
+  summary.add({"step_low_rank_of_full_step_rate", best[0] / best[1], "ratio", 1.25});
+  summary.add({"step_low_rank_in_4_bits_of_full_step_rate", best[0] / best[2], "ratio"});
+}
+
 /// From the start of `mpitron pretrain-gpt` to the line of its first iteration.
 void start(Summary& summary) {
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "mpitron";
@@ -154,6 +179,9 @@ int run(int argc, char** argv) {
   // The memory that a device keeps goes with it: all cases together would need 24 GiB.
   if (all || given("tiny")) {
     tiny(summary, *device::make_device("host"), with_profile);
+  }
+  if (all || given("low-rank")) {
+    low_rank(summary);
   }
   for (const Case& which : kCases) {
     if (all || given(which.name)) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Teaches the model of `make run` (jobs/quickstart.sh) to define words, from its own dictionary: questions, low-rank updates, figures
-# before and after, a server that answers. docs/how-to/finetune.md has what it prints.
+# before and after, a server that answers. docs/how-to/finetune.md says what comes of it.
 # usage: finetune.sh            everything goes below build/quickstart/finetune
-# Settings (environment): ITERATIONS, RANK, LR, THREADS.
+# Settings (environment): ITERATIONS, RANK, LR, THREADS, BASE (nf4: weights in 4 bits under the updates).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mpitron=$PWD/build/bin/mpitron
@@ -36,56 +36,38 @@ end=$(grep -o '"<|endoftext|>": *[0-9]*' "$from/tokenizer/vocab.json" | grep -o 
 printf '{"tokenizer_class":"PreTrainedTokenizerFast","bos_token":"<|endoftext|>","eos_token":"<|endoftext|>","pad_token":"\\u0100"}\n' \
   >tokenizer/tokenizer_config.json
 
-step 'questions from the dictionary: define this word; the right definition among four'
+step 'questions from the dictionary: define this word'
 # One sense of a word: "Harbor, n. A place of security ..." up to its first full stop.
-LC_ALL=C awk -v train=train.jsonl -v test=test.jsonl '
+LC_ALL=C awk -v train=train.jsonl -v unseen=unseen.jsonl '
   match($0, /^\{"text":"[A-Z][a-z]+, (n|a)\. /) {
     word = substr($0, 10); sub(/,.*/, "", word)
     rest = substr($0, RLENGTH + 1); sub(/"\}$/, "", rest); sub(/^\([^)]*\) */, "", rest); sub(/[.;:].*/, "", rest)
-    if (length(rest) > 25 && length(rest) < 90 && rest !~ /[\\"]/ && !seen[word]++) {
-      words[++n] = tolower(word); text[n] = rest "."
-    }
-  }
-  END {
-    srand(1)
-    for (i = 1; i <= n && i <= 4400; ++i) {
-      if (i <= 4000) {
-        printf "{\"prompt\": \"Define %s.\", \"completion\": \"%s\"}\n", words[i], text[i] >train
-      } else {
-        label = (i * 7) % 4
-        printf "{\"word\": \"%s\", \"label\": %d, \"choices\": [", words[i], label >test
-        for (c = 0; c < 4; ++c) {
-          printf "%s\"%s\"", c ? ", " : "", c == label ? text[i] : text[1 + (i * 131 + c * 977) % 4000] >test
-        }
-        print "]}" >test
-      }
+    if (length(rest) > 25 && length(rest) < 90 && rest !~ /[\\"]/ && !seen[word]++ && n < 4400) {
+      printf "{\"prompt\": \"Define %s.\", \"completion\": \"%s.\"}\n", tolower(word), rest >(n++ < 4000 ? train : unseen)
     }
   }' "$from/dictionary.jsonl"
-wc -l train.jsonl test.jsonl
-cat >define.yaml <<'END'
-task: define
-doc_to_text: "<|endoftext|>[INST] Define {{word}}. [/INST]"
-doc_to_choice: choices
-doc_to_target: label
-END
-
-step 'before: how often the model finds the right one likeliest'
+wc -l train.jsonl unseen.jsonl
 show "$mpitron" convert --from "$from/model" --to base --to-format huggingface --model-type llama
 cp tokenizer/* base/
-show "$mpitron" evaluate --load base --task define.yaml --valid-data test.jsonl --output-path before.json | tail -3
+
+data=(--use-checkpoint-args --attention-dropout 0 --hidden-dropout 0 --sft --train-data-path train.jsonl --valid-data-path unseen.jsonl
+  --tokenizer-type SFTTokenizer --tokenizer-model tokenizer --sft-tokenizer-prompt-format llama2 --sft-packing
+  --calculate-per-token-loss --seq-length 128 --micro-batch-size 8 --global-batch-size 8 --train-iters "$ITERATIONS" --lr "$LR")
+# How likely a model finds the right answers of words that it was not taught.
+perplexity() { show "$mpitron" pretrain-gpt --pretrained-checkpoint "$1" "${data[@]}" --skip-train --full-validation | grep 'lm loss PPL'; }
+
+step 'before: the answers of 400 other words'
+perplexity base
 
 step "low-rank updates of rank $RANK"
-show "$mpitron" pretrain-gpt --pretrained-checkpoint base --use-checkpoint-args --attention-dropout 0 --hidden-dropout 0 \
-  --sft --data-path train.jsonl --split 100,0,0 --tokenizer-type SFTTokenizer --tokenizer-model tokenizer \
-  --sft-tokenizer-prompt-format llama2 --sft-packing --calculate-per-token-loss --seq-length 128 \
-  --lora-rank "$RANK" --lora-alpha $((2 * RANK)) --micro-batch-size 8 --global-batch-size 8 --train-iters "$ITERATIONS" \
-  --lr "$LR" --lr-decay-style cosine --lr-warmup-fraction 0.05 --log-interval 50 --eval-iters 0 --save adapter
+show "$mpitron" pretrain-gpt --pretrained-checkpoint base "${data[@]}" --lora-rank "$RANK" --lora-alpha $((2 * RANK)) \
+  --lr-decay-style cosine --lr-warmup-fraction 0.05 --log-interval 50 --eval-iters 0 --save adapter ${BASE:+--lora-base-weights "$BASE"}
 show "$mpitron" adapter --load adapter --output peft
 show "$mpitron" convert --from base --to tuned --to-format huggingface --merge-adapter peft
 cp tokenizer/* tuned/
 
 step 'after'
-show "$mpitron" evaluate --load tuned --task define.yaml --valid-data test.jsonl --output-path after.json | tail -3
+perplexity tuned
 
 step 'a server of it answers'
 "$mpitron" serve --load tuned --port 0 >serve.log 2>&1 &
@@ -101,4 +83,4 @@ for word in harbor sailor; do
     -d "{\"prompt\": \"<|endoftext|>[INST] Define $word. [/INST]\", \"max_tokens\": 32, \"temperature\": 0}" && echo
 done
 kill "$server" && wait "$server"
-printf '\nEverything is below %s: base/ and tuned/ (Hugging Face folders), peft/ (the adapter), before.json and after.json.\n' "$out"
+printf '\nEverything is below %s: base/ and tuned/ (Hugging Face folders), peft/ (the adapter).\n' "$out"

@@ -1,10 +1,14 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 
 #include "config/residual_config.h"
 #include "utils/numbers/shape.h"
 
 namespace mpitron::config {
+
+/// The token that stands in a text for an image, or for one of its tiles where these have tags.
+inline constexpr std::int64_t kImageToken = -200;
 
 /// What an image model learns: classes, what is behind a mask, or what crops of an image share.
 enum class VisionTask { classify, inpaint, dino };

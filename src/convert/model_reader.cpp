@@ -14,7 +14,11 @@
 namespace mpitron::convert {
 namespace {
 
-constexpr const char* kWords = "embedding.word_embeddings.weight";
+/// Our name of the words' matrix, whose rows are the vocabulary with its padding.
+std::string words_of(const config::ModelConfig& model) {
+  const bool among_others = model.kind == config::ModelKind::vlm;
+  return std::string(among_others ? "language_model." : "") + "embedding.word_embeddings.weight";
+}
 
 void refuse(const std::filesystem::path& path, const std::string& problems) {
   if (!problems.empty()) {
@@ -70,9 +74,10 @@ ModelReader::ModelReader(const std::filesystem::path& path, const Settings& sett
   if (table_) {
     translate(path, settings.strict);
   }
-  const TensorInfo* words = ours().find(kWords);
+  const std::string name = words_of(description_.model);
+  const TensorInfo* words = ours().find(name);
   if (words == nullptr) {
-    throw_data("{}: no {}", path.string(), kWords);
+    throw_data("{}: no {}", path.string(), name);
   }
   description_.model.params_dtype = words->dtype;
   description_.model.padded_vocab_size = words->shape[0];

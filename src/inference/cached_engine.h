@@ -18,6 +18,7 @@ class CachedEngine : public Engine {
   void finish() override {}
   std::span<const float> logits(Index /*replica*/) const override { return logits_; }
   std::span<const TokenId> drafted(Index /*replica*/) const override { return runner_.drafted(); }
+  SeenImageHandle see(std::span<const float> tiles) override { return runner_.images().see(tiles); }
   const StepRunner& runner() const { return runner_; }
 
  private:

@@ -1,9 +1,11 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "kernels/linear/packed_formats.h"
 #include "tokenizers/core/tokenizer.h"
+#include "utils/error.h"
 
 namespace mpitron::inference {
 
@@ -66,6 +68,14 @@ struct StepPlan {
   }
 };
 
+/// An image that an engine has looked at: ids first, first - 1, ..., all below 0, stand in prompts
+/// for its positions as long as somebody holds it.
+struct SeenImage {
+  TokenId first = -1;
+  Index positions = 0;
+};
+using SeenImageHandle = std::shared_ptr<const SeenImage>;
+
 /// The model side of generation: a forward pass over chunks of any lengths with keys and values in
 /// blocks. It decides nothing: who runs, which blocks and which token follows is the caller's.
 class Engine {
@@ -90,6 +100,11 @@ class Engine {
   virtual std::span<const float> logits(Index replica) const = 0;
   /// Of the same step: what the engine drafted, sequences in order.
   virtual std::span<const TokenId> drafted(Index /*replica*/) const { return {}; }
+  /// Looks at an image's tiles, [T, 3, edge, edge] as the model's encoder wants them. Not while a
+  /// step is under way. Error(usage) where the model, or a model on several ranks, sees none.
+  virtual SeenImageHandle see(std::span<const float> /*tiles*/) {
+    throw_usage("images in prompts need a model that sees them (pretrain-vlm), on one rank");
+  }
   /// Called now and then while nobody has work.
   virtual void idle() {}
 

@@ -35,8 +35,8 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       sharers_(std::move(sharers)),
       cache_(device, piece_of(shape.blocks), shape.block_size),
       states_(device, shape.states),
-      weights_(device,
-               shape.weights.value_or(kernels::weight_format(model.config().params_dtype))) {
+      weights_(device, shape.weights.value_or(kernels::weight_format(model.config().params_dtype))),
+      images_(device, model) {
   const config::ModelConfig& config = model.config();
   const bool encodes = config.family().encoder_decoder;
   shape_.padded_vocabulary = config.padded_vocab_size;
@@ -145,8 +145,10 @@ Tensor StepRunner::table_of(std::span<const kernels::CachedPiece> pieces, bool c
 
 models::Batch StepRunner::batch_of_rows(const Tensor& positions) {
   const auto count = static_cast<Index>(ids_.size());
-  return {{models::kTokens, on_device(ids_).reshape({count, 1})},
-          {models::kPositionIds, positions.reshape({count, 1})}};
+  models::Batch batch{{models::kPositionIds, positions.reshape({count, 1})}};
+  images_.place_rows(ids_, batch);
+  batch[models::kTokens] = on_device(ids_).reshape({count, 1});
+  return batch;
 }
 
 /// One sequence at a time: its positions see each other.

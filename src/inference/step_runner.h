@@ -1,6 +1,7 @@
 #pragma once
 #include "autograd/cached_pass.h"
 #include "comm/groups/parallel_groups.h"
+#include "inference/image_memory.h"
 #include "inference/prediction_heads.h"
 #include "models/base/model.h"
 
@@ -23,6 +24,8 @@ class StepRunner {
   /// Appends the wanted rows' logits, fp32, of what `run` gave last.
   void append_logits(const autograd::Var& hidden, std::vector<float>& logits);
 
+  /// Images that ids of steps may stand for.
+  ImageMemory& images() { return images_; }
   /// What was drafted for the last step, sequences in order.
   const TokenIds& drafted() const { return drafted_; }
   /// Rows of this rank's piece of a step that has `rows`.
@@ -51,6 +54,7 @@ class StepRunner {
   autograd::KeyValueCache cache_;
   autograd::LayerStates states_;
   autograd::PackedWeights weights_;
+  ImageMemory images_;
   std::optional<PredictionHeads> heads_;
   TokenIds drafted_;
   // The rows of the last step.

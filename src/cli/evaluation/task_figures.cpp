@@ -74,7 +74,9 @@ TaskFigures figures_of(const inference::EvaluationTask& task,
     result.figures.emplace_back(task.name + " exact_match " + name, same);
   }
   std::string overlap;
-  for (const auto& [name, value] : {std::pair{"f1", r.f1}, std::pair{"bleu", r.bleu}}) {
+  for (const auto& [name, value] :
+       {std::pair{"f1", r.f1}, std::pair{"bleu", r.bleu}, std::pair{"vqa_accuracy", r.vqa},
+        std::pair{"relaxed_accuracy", r.relaxed}, std::pair{"cider", r.cider}}) {
     if (value) {
       result.line += fmt::format(" {}: {:.4f} |", name, *value);
       overlap += fmt::format("\"{}\": {}, ", name, *value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/image_prompts.h"
 #include "inference/engine_choice.h"
 #include "utils/log.h"
 
@@ -27,20 +28,46 @@ std::unique_ptr<inference::Engine> make_task_engine(device::Device& device,
                                 session.tokenizer().vocab_size());
 }
 
-TaskFigures run_file(const TaskRequest& request, device::Device& device, train::Session& session) {
-  const auto task = inference::EvaluationTask::read(request.task);
-  const tokenizers::Tokenizer& tokenizer = session.tokenizer();
-  const auto wanted =
-      static_cast<std::size_t>(request.num_fewshot.value_or(static_cast<Index>(task.examples)));
-  const auto questions =
-      inference::make_questions(task, request.data, {.count = wanted, .path = request.examples});
-  if (task.generates) {
-    const auto engine = make_task_engine(device, session);
-    return figures_of(task, inference::generated_accuracy(*engine, tokenizer, task, questions));
+/// How questions of a model that sees images are asked; absent for others.
+inference::ShowImages show_images(const config::ModelConfig& model,
+                                  const tokenizers::Tokenizer& tokenizer) {
+  if (!model.vlm) {
+    return {};
   }
-  return figures_of(task.name,
-                    inference::choice_accuracy(make_layout_scorer(device, session), tokenizer,
-                                               questions, session.config().training.seq_length));
+  const ImagePrompts prompts(*model.vlm, tokenizer);
+  return [prompts](const inference::TaskQuestion& question, inference::GenerationRequest& request) {
+    prompts.ask(question.contexts.front(), prompts.read(question.images), request);
+  };
+}
+
+/// A task's file with the questions that it makes of the data.
+struct AskedTask {
+  inference::EvaluationTask task;
+  std::vector<inference::TaskQuestion> questions;
+
+  explicit AskedTask(const TaskRequest& request)
+      : task(inference::EvaluationTask::read(request.task)) {
+    const Index wanted = request.num_fewshot.value_or(static_cast<Index>(task.examples));
+    questions = inference::make_questions(
+        task, request.data, {.count = static_cast<std::size_t>(wanted), .path = request.examples});
+  }
+  TaskFigures generate(inference::Engine& engine, const config::ModelConfig& model,
+                       const tokenizers::Tokenizer& tokenizer) const {
+    return figures_of(task, inference::generated_accuracy(engine, tokenizer, task, questions,
+                                                          show_images(model, tokenizer)));
+  }
+};
+
+TaskFigures run_file(const TaskRequest& request, device::Device& device, train::Session& session) {
+  const AskedTask asked(request);
+  const tokenizers::Tokenizer& tokenizer = session.tokenizer();
+  if (asked.task.generates) {
+    const auto engine = make_task_engine(device, session);
+    return asked.generate(*engine, session.config().model, tokenizer);
+  }
+  return figures_of(asked.task.name, inference::choice_accuracy(
+                                         make_layout_scorer(device, session), tokenizer,
+                                         asked.questions, session.config().training.seq_length));
 }
 
 }  // namespace
@@ -80,6 +107,19 @@ TaskFigures run_task(const TaskRequest& request, device::Device& device, train::
                  result.cut, result.correct.size(), length);
   }
   return figures_of(request.task, result);
+}
+
+TaskFigures run_task(const TaskRequest& request, inference::Engine& engine,
+                     const config::ModelConfig& model, const tokenizers::Tokenizer& tokenizer) {
+  if (is_file(request.task)) {
+    if (const AskedTask asked(request); asked.task.generates) {
+      return asked.generate(engine, model, tokenizer);
+    }
+  }
+  throw_usage(
+      "--task {}: a model that sees images generates its answers (output_type: "
+      "generate_until)",
+      request.task);
 }
 
 }  // namespace mpitron::cli

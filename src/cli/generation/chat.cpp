@@ -4,7 +4,6 @@
 #include "cli/run/launch.h"
 #include "inference/scheduling/generator.h"
 #include "inference/templates/conversation.h"
-#include "utils/system/files.h"
 
 namespace mpitron::cli {
 namespace {
@@ -36,16 +35,6 @@ void check(const ChatFlags& o) {
   }
 }
 
-std::shared_ptr<const tokenizers::ChatTemplate> template_of(const ChatFlags& o,
-                                                            const LoadedModel& model) {
-  if (o.chat_template.empty()) {
-    return model.chat_template();
-  }
-  const auto own = model.chat_template();
-  return std::make_shared<const tokenizers::ChatTemplate>(
-      read_file(o.chat_template), own ? own->tokens() : tokenizers::ChatTemplate::SpecialTokens());
-}
-
 /// A conversation with a model in memory.
 class Chat {
  public:
@@ -54,7 +43,8 @@ class Chat {
         model_(model),
         terminal_(terminal),
         generator_(*model.engine, *model.tokenizer, options.model.scheduling()),
-        conversation_(*model.tokenizer, template_of(options, model), options.system) {}
+        conversation_(*model.tokenizer, model.chat_template(options.chat_template),
+                      options.system) {}
 
   /// Until standard input ends or /exit is typed.
   void hold() {

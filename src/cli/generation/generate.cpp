@@ -4,13 +4,17 @@
 #include <iterator>
 
 #include "cli/commands.h"
+#include "cli/generation/answer_journal.h"
 #include "cli/generation/loaded_model.h"
+#include "cli/generation/model_fingerprint.h"
+#include "cli/image_prompts.h"
 #include "cli/run/launch.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/served_model.h"
 #include "inference/scheduling/generator.h"
 #include "io/logs/json_text.h"
 #include "utils/log.h"
+#include "utils/text/hash.h"
 #include "utils/text/utf8.h"
 
 namespace mpitron::cli {
@@ -18,7 +22,7 @@ namespace {
 
 struct GenerateFlags {
   ModelOptions model;
-  std::vector<std::string> prompts;
+  std::vector<std::string> prompts, images;
   std::string prompt_file, output;
   Index tokens = 30, top_k = 1, seed = 1234, top = 0;
   double temperature = 1, top_p = 0;
@@ -29,6 +33,10 @@ void declare(Flags& flags, GenerateFlags& o) {
   o.model.declare(flags);
   flags.option("--prompts", o.prompts, "texts to continue; `-`: standard input as one text");
   flags.option("--prompt-file", o.prompt_file, "JSONL file whose field `text` is a prompt");
+  flags.option(
+      "--image", o.images,
+      "image files; every prompt is then what is asked about them, <image> in it the place "
+      "of one, in front unless it is said");
   flags.option("--num-tokens-to-generate", o.tokens,
                "most tokens of an answer; 0: the perplexity of the prompts");
   flags.option("--temperature", o.temperature, "0: the likeliest token");
@@ -37,7 +45,8 @@ void declare(Flags& flags, GenerateFlags& o) {
   flags.option("--seed", o.seed, "the same seed, the same texts");
   flags.flag("--return-log-probs", o.log_probs, "log-probabilities in the output file");
   flags.option("--top-n-logprobs", o.top, "likeliest tokens beside each in the output file");
-  flags.option("--output-path", o.output, "JSONL file for the answers");
+  flags.option("--output-path", o.output,
+               "JSONL file for the answers; a run that was killed goes on from OUTPUT.part");
 }
 
 std::vector<std::string> prompts_of(const GenerateFlags& o) {
@@ -113,6 +122,11 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                                                       const LoadedModel& model,
                                                       const std::vector<std::string>& prompts) {
   std::vector<inference::GenerationRequest> requests;
+  if (!o.images.empty() && !model.config().vlm) {
+    throw_usage("--image: the model of --load {} sees none", o.model.load);
+  }
+  const ImagePrompts about(model.config().vlm.value_or(config::VlmConfig()), *model.tokenizer);
+  const std::vector<inference::PromptImage> images = about.read(o.images);
   for (const std::string& prompt : prompts) {
     inference::GenerationRequest request{
         .prompt = model.tokenizer->encode(prompt),
@@ -125,6 +139,9 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
         .stop_ids = {model.tokenizer->eod()},
         .log_probs = o.log_probs || o.top > 0 ? o.top : -1,
         .prompt_log_probs = o.log_probs || o.tokens == 0};
+    if (!images.empty()) {
+      about.ask(prompt, images, request);
+    }
     if (request.prompt.empty()) {
       request.prompt.push_back(model.tokenizer->special_ids().bos.value_or(model.tokenizer->eod()));
     }
@@ -146,15 +163,57 @@ void check(const GenerateFlags& o) {
   }
 }
 
+FinishedAnswer finished(const GenerateFlags& o, const std::string& prompt,
+                        const inference::Answer& answer, const tokenizers::Tokenizer& tokenizer) {
+  FinishedAnswer finished{.line = line_of(o, prompt, answer, tokenizer)};
+  for (const inference::TokenLogProbs& each : answer.prompt_log_probs) {
+    finished.loss -= static_cast<double>(each.token.value);
+    ++finished.tokens;
+  }
+  return finished;
+}
+
+/// Of everything that an answer depends on, beside the model: not of the layout and the batch.
+std::string digest(const GenerateFlags& o,
+                   const std::vector<inference::GenerationRequest>& requests) {
+  Hasher128 hasher;
+  hasher.update(fmt::format("{} {} {} {} {} {} {} {} {}", requests.size(), o.tokens, o.temperature,
+                            o.top_k, o.top_p, o.seed, o.log_probs, o.top, o.model.weights));
+  for (const inference::GenerationRequest& request : requests) {
+    hasher.update(fmt::format("\n{} {}", fmt::join(request.prompt, " "), request.stop_ids.front()));
+    for (const inference::PromptImage& image : request.images) {
+      const auto pixels = std::as_bytes(std::span(*image));
+      hasher.update({reinterpret_cast<const char*>(pixels.data()), pixels.size()});
+    }
+  }
+  return hasher.digest().hex();
+}
+
+/// Answers what the journal has not got.
+void answer_rest(const GenerateFlags& o, LoadedModel& model,
+                 const std::vector<std::string>& prompts,
+                 std::vector<inference::GenerationRequest> requests, AnswerJournal& journal) {
+  inference::Generator generator(*model.engine, *model.tokenizer, o.model.scheduling());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (!journal.has(i)) {
+      generator.submit(std::move(requests[i]), [&, i](const inference::Answer& answer) {
+        if (answer.finish != inference::FinishReason::none) {
+          journal.add(i, finished(o, prompts[i], answer, *model.tokenizer));
+        }
+      });
+    }
+  }
+  while (generator.step()) {
+  }
+}
+
 /// Of all tokens but the first of each prompt.
-std::string perplexity_line(const std::vector<inference::Answer>& answers) {
+std::string perplexity_line(const std::vector<FinishedAnswer>& answers) {
   double loss = 0;
   Index tokens = 0;
-  for (const inference::Answer& answer : answers) {
-    for (const inference::TokenLogProbs& each : answer.prompt_log_probs) {
-      loss -= static_cast<double>(each.token.value);
-      ++tokens;
-    }
+  for (const FinishedAnswer& answer : answers) {
+    loss += answer.loss;
+    tokens += answer.tokens;
   }
   const double mean = tokens > 0 ? loss / static_cast<double>(tokens) : 0;
   return fmt::format("tokens: {} | loss: {:.6E} | perplexity: {:.6E}", tokens, mean,
@@ -179,25 +238,19 @@ int generate(const Arguments& arguments) {
     model.follow();
     return static_cast<int>(ExitCode::success);
   }
-  inference::Generator generator(*model.engine, *model.tokenizer, options.model.scheduling());
-  const auto answers = generator.run(requests_of(options, model, prompts));
-  std::ofstream file;
-  if (!options.output.empty()) {
-    file.open(options.output);
-  }
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (options.tokens > 0) {
-      log::print(prompts[i] + answers[i].text);
-    }
-    file << line_of(options, prompts[i], answers[i], *model.tokenizer);
+  auto requests = requests_of(options, model, prompts);
+  AnswerJournal journal(
+      options.output,
+      {.requests = digest(options, requests), .model = model_fingerprint(options.model.load)},
+      prompts.size());
+  answer_rest(options, model, prompts, std::move(requests), journal);
+  for (std::size_t i = 0; options.tokens > 0 && i < prompts.size(); ++i) {
+    log::print(prompts[i] + inference::Fields::parse(journal.answers()[i].line).text("text", ""));
   }
   if (options.tokens == 0) {
-    log::print(perplexity_line(answers));
+    log::print(perplexity_line(journal.answers()));
   }
-  file.close();
-  if (!options.output.empty() && !file) {
-    throw_environment("--output-path {}: it cannot be written", options.output);
-  }
+  journal.finish();
   return static_cast<int>(ExitCode::success);
 }
 

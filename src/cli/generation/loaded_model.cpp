@@ -9,6 +9,7 @@
 #include "models/make_model.h"
 #include "nn/layers/layer_rows.h"
 #include "utils/error.h"
+#include "utils/system/files.h"
 #include "utils/system/machine.h"
 
 namespace mpitron::cli {
@@ -105,9 +106,14 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
   engine = ranks_.engine(*device_, *model_, shape_);
 }
 
-std::shared_ptr<const tokenizers::ChatTemplate> LoadedModel::chat_template() const {
+std::shared_ptr<const tokenizers::ChatTemplate> LoadedModel::chat_template(
+    const std::string& file) const {
   const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(tokenizer.get());
   auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
+  if (!file.empty()) {
+    chat.emplace(read_file(file),
+                 chat ? chat->tokens() : tokenizers::ChatTemplate::SpecialTokens());
+  }
   return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
 }
 

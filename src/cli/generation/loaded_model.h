@@ -38,8 +38,10 @@ class LoadedModel {
   /// Whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
   void follow() { ranks_.follow(*device_, *model_, shape_); }
-  /// The template that the tokenizer brings along; null where it has none.
-  std::shared_ptr<const tokenizers::ChatTemplate> chat_template() const;
+  const config::ModelConfig& config() const { return model_->config(); }
+  /// The template of a Jinja file, or else the one that the tokenizer brings along; null where
+  /// there is none.
+  std::shared_ptr<const tokenizers::ChatTemplate> chat_template(const std::string& file) const;
 
   std::string name;  // of the folder
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;

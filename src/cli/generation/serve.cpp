@@ -13,9 +13,10 @@ namespace {
 
 struct ServeFlags {
   ModelOptions model;
-  std::string host = "127.0.0.1", name, api_key;
+  std::string host = "127.0.0.1", name, api_key, image_root, chat_template;
   Index port = 5000, connections = 1024, body_mb = 32, bodies_mb = 0, drain_seconds = 30,
         queue = 1024;
+  Index images = 16, megapixels = 50;
 };
 
 void declare(Flags& flags, ServeFlags& o) {
@@ -24,11 +25,16 @@ void declare(Flags& flags, ServeFlags& o) {
   flags.option("--port", o.port, "port to listen on; 0: one that is free");
   flags.option("--served-model-name", o.name, "name in requests; the folder's unless given");
   flags.option("--api-key", o.api_key, "requests need `Authorization: Bearer KEY`");
+  flags.option("--chat-template", o.chat_template, "Jinja file instead of the model's template");
   flags.option("--max-connections", o.connections, "connections at once");
   flags.option("--max-waiting", o.queue, "requests open at once; more get status 429");
   flags.option("--max-body-mb", o.body_mb, "largest request");
   flags.option("--max-bodies-mb", o.bodies_mb,
-               "all that arrive at once, more get status 503; 0: eight of the largest");
+               "all that arrive at once, more get status 503; 0: four of the largest");
+  flags.option("--allowed-local-media-path", o.image_root,
+               "folder whose images requests may name; else they bring them along");
+  flags.option("--max-images", o.images, "most images of a prompt");
+  flags.option("--max-image-megapixels", o.megapixels, "largest image, in millions of pixels");
   flags.option("--drain-seconds", o.drain_seconds, "time for open requests after SIGTERM");
 }
 
@@ -38,12 +44,25 @@ void check_range(const char* name, Index value, std::pair<Index, Index> allowed)
   }
 }
 
+/// How requests show images; null where the model sees none.
+std::shared_ptr<const inference::PromptImages> images_of(const ServeFlags& o,
+                                                         const LoadedModel& model) {
+  check_range("--max-images", o.images, {0, 1024});
+  check_range("--max-image-megapixels", o.megapixels, {1, 178});
+  if (!model.config().vlm) {
+    return nullptr;
+  }
+  const inference::ImagePolicy policy{
+      .root = o.image_root, .most_images = o.images, .most_pixels = o.megapixels * 1'000'000};
+  return std::make_shared<inference::PromptImages>(*model.config().vlm, policy);
+}
+
 inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});
   check_range("--max-waiting", o.queue, {1, 1 << 20});
   check_range("--max-body-mb", o.body_mb, {1, 4096});
-  const Index bodies_mb = o.bodies_mb > 0 ? o.bodies_mb : 8 * o.body_mb;
+  const Index bodies_mb = o.bodies_mb > 0 ? o.bodies_mb : 4 * o.body_mb;
   check_range("--max-bodies-mb", bodies_mb, {o.body_mb, 1 << 20});
   check_range("--drain-seconds", o.drain_seconds, {0, 86400});
   return {.http = {.host = o.host,
@@ -54,7 +73,8 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
           .scheduler = o.model.scheduling(),
           .model_name = o.name.empty() ? model.name : o.name,
           .api_key = o.api_key,
-          .chat = model.chat_template(),
+          .chat = model.chat_template(o.chat_template),
+          .images = images_of(o, model),
           .version = build_info::kVersion,
           .max_waiting = o.queue,
           .drain = std::chrono::seconds(o.drain_seconds)};

@@ -50,8 +50,7 @@ constexpr std::pair<const char*, Normalization> kNorms[] = {
 
 /// Of a file that says too little or too much.
 void check_model(const ModelConfig& model, const std::string& source) {
-  using enum config::SampleKind;
-  if (model.samples() == images || model.samples() == image_texts) {
+  if (model.samples() == config::SampleKind::images) {
     throw_data("{}: the model is a {}, which has no other form", source, model.family().title);
   }
   constexpr Index kLargest = Index{1} << 31;

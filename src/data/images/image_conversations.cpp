@@ -195,6 +195,22 @@ Index count_images(std::string_view text) {
   return count;
 }
 
+std::string with_image_tags(std::string text, config::ImageTags kind) {
+  if (kind == config::ImageTags::none) {
+    return text;
+  }
+  const bool nvlm = kind == config::ImageTags::nvlm;
+  const std::string begin = nvlm ? "<Image>" : "<img>", end = nvlm ? "</Image>" : "</img>";
+  for (std::size_t at = text.find(kImageWord); at != std::string::npos;
+       at = text.find(kImageWord, at)) {
+    text.insert(at, begin);
+    at += begin.size() + kImageWord.size();
+    text.insert(at, end);
+    at += end.size();
+  }
+  return text;
+}
+
 std::unique_ptr<ConversationList> open_conversations(const std::filesystem::path& path,
                                                      const std::filesystem::path& index_folder) {
   if (path.string().find("://") != std::string::npos) {

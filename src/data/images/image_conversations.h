@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/vision_config.h"
 #include "data/images/image_list.h"
 #include "tokenizers/chat/chat_format.h"
 
@@ -13,6 +14,8 @@ namespace mpitron::data {
 inline constexpr std::string_view kImageWord = "<image>";
 
 Index count_images(std::string_view text);
+/// The same text with what NVLM or InternVL put around every image.
+std::string with_image_tags(std::string text, config::ImageTags kind);
 
 /// What is said about images: turns of system, user and assistant, in which each image has its
 /// place.

@@ -64,26 +64,8 @@ Index ImageDataset::pixels() const {
   return vision.dino && options_.training ? vision.crop_pixels() : vision.pixels();
 }
 
-void ImageDataset::note_peculiarities(Index sample, const images::Image& image) const {
-  if (image.orientation != 1) {
-    std::call_once(turned_, [&] {
-      log::warning("{}: EXIF says that the camera was turned; images are taken as they are stored",
-                   images_->name(sample));
-    });
-  }
-  if (image.lost_levels) {
-    std::call_once(deep_grey_, [&] {
-      log::warning("{}: grey of 16 bits; the high byte is taken", images_->name(sample));
-    });
-  }
-}
-
 images::Image ImageDataset::decode(Index& sample) const {
-  return bad_.first_good(sample, size(), [this](Index which) {
-    images::Image image = decoded(*images_, which);
-    note_peculiarities(which, image);
-    return image;
-  });
+  return bad_.first_good(sample, size(), [this](Index which) { return decoded(*images_, which); });
 }
 
 void ImageDataset::write_crops(const images::Image& image, images::Draws::Place place,

@@ -1,6 +1,4 @@
 #pragma once
-#include <mutex>
-
 #include "config/vision_config.h"
 #include "data/gpt/dataset.h"
 #include "data/images/bad_samples.h"
@@ -47,8 +45,6 @@ class ImageDataset final : public Dataset {
  private:
   /// Decodes the sample, or the next that can be; `sample` is which.
   images::Image decode(Index& sample) const;
-  /// Warns once of what other programs may see differently.
-  void note_peculiarities(Index sample, const images::Image& image) const;
   void write_crops(const images::Image& image, images::Draws::Place place,
                    std::span<float> pixels) const;
 
@@ -56,7 +52,6 @@ class ImageDataset final : public Dataset {
   Options options_;
   std::string description_;
   mutable BadSamples bad_;
-  mutable std::once_flag turned_, deep_grey_;
 };
 
 /// Patches behind a mask: a random walk over the grid, or its last patches. [patches], 1 = masked.

@@ -1,5 +1,7 @@
 #include "data/images/image_list.h"
 
+#include <mutex>
+
 #include "data/images/image_archive.h"
 #include "data/images/image_shards.h"
 #include "utils/error.h"
@@ -26,8 +28,24 @@ std::vector<Index> images_of_share(Index classes, std::span<const Index> labels,
   return result;
 }
 
+images::Image decode_image(images::Bytes file, const std::string& name, Index most_pixels) {
+  static std::once_flag turned, deep_grey;
+  images::Image image = images::decode(file, name, most_pixels);
+  if (image.orientation != 1) {
+    std::call_once(turned, [&] {
+      log::warning("{}: EXIF says that the camera was turned; images are taken as they are stored",
+                   name);
+    });
+  }
+  if (image.lost_levels) {
+    std::call_once(deep_grey,
+                   [&] { log::warning("{}: grey of 16 bits; the high byte is taken", name); });
+  }
+  return image;
+}
+
 images::Image decoded(const ImageList& list, Index image) {
-  return images::decode(list.read(image).bytes, list.name(image));
+  return decode_image(list.read(image).bytes, list.name(image));
 }
 
 std::unique_ptr<ImageList> open_images(const std::filesystem::path& path, const ImageShare& share,

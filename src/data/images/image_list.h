@@ -59,7 +59,11 @@ class ImageList {
 std::vector<Index> images_of_share(Index classes, std::span<const Index> labels,
                                    const ImageShare& share);
 
-/// An image, decoded. Error(data) with its name.
+/// As images::decode; warns once of a camera that was turned and of grey that loses levels, which
+/// other programs may see differently.
+images::Image decode_image(images::Bytes file, const std::string& name,
+                           Index most_pixels = images::kMostPixels);
+/// The same of an image of a list.
 images::Image decoded(const ImageList& list, Index image);
 
 /// What `path` names: a folder with one folder for each class, an archive (.h5, by `mpitron dataset

@@ -4,17 +4,12 @@
 #include <numeric>
 #include <thread>
 
-#include "images/augment/views.h"
-#include "images/transforms/tiles.h"
+#include "data/images/image_tiles.h"
 #include "utils/error.h"
 #include "utils/system/parallel_for.h"
 
 namespace mpitron::data {
 namespace {
-
-constexpr images::Normalisation kClip{{0.48145466f, 0.4578275f, 0.40821073f},
-                                      {0.26862954f, 0.26130258f, 0.27577711f}};
-constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
 
 template <class T>
 void append(std::vector<T>& to, const std::vector<T>& from) {
@@ -49,25 +44,14 @@ ImageTextDataset::ImageTextDataset(std::unique_ptr<ConversationList> conversatio
 }
 
 std::vector<Index> ImageTextDataset::add_tiles(Index sample, Sample& result) const {
-  const config::VlmConfig& vlm = options_.vlm;
-  const bool clip = vlm.tower == config::TowerKind::clip;
-  // CLIP resizes a palette's indices, others its colours.
-  const images::Tiling tiling{.tile = vlm.tile,
-                              .most_tiles = vlm.tiling.most_tiles,
-                              .area_weighted = vlm.tiling.area_weighted,
-                              .thumbnail = vlm.tiling.thumbnail,
-                              .keeps_palettes = clip};
-  const auto pixels = static_cast<std::size_t>(images::kChannels * vlm.tile * vlm.tile);
+  const Index pixels = images::kChannels * options_.vlm.tile * options_.vlm.tile;
   std::vector<Index> tiles_per_image;
   for (Index image = 0; image < conversations_->images(sample); ++image) {
     const EncodedImage encoded = conversations_->read(sample, image);
-    const auto tiles = images::cut_into_tiles(
-        images::decode(encoded.bytes, conversations_->image_name(sample, image)), tiling);
-    for (const images::Image& tile : tiles) {
-      result.tiles.resize(result.tiles.size() + pixels);
-      images::write_planes(tile, clip ? kClip : kSiglip, std::span(result.tiles).last(pixels));
-    }
-    tiles_per_image.push_back(static_cast<Index>(tiles.size()));
+    const std::vector<float> tiles = image_tiles(
+        decode_image(encoded.bytes, conversations_->image_name(sample, image)), options_.vlm);
+    append(result.tiles, tiles);
+    tiles_per_image.push_back(static_cast<Index>(tiles.size()) / pixels);
   }
   return tiles_per_image;
 }
@@ -78,7 +62,7 @@ MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
   std::vector<Index> single;
   auto image = tiles_per_image.begin();
   for (std::size_t i = 0; i < text.ids.size(); ++i) {
-    if (text.ids[i] != kImageToken) {
+    if (text.ids[i] != config::kImageToken) {
       tagged.add(text.ids[i], text.learned[i] > 0);
       continue;
     }
@@ -90,7 +74,7 @@ MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
       for (const std::int64_t id : tag) {
         tagged.add(id, false);
       }
-      tagged.add(kImageToken, false);
+      tagged.add(config::kImageToken, false);
       single.push_back(1);
     }
   }
@@ -120,7 +104,7 @@ void ImageTextDataset::finish(Sample& sample) const {
   const auto length = static_cast<std::size_t>(options_.vlm.text_length);
   const auto cut =
       sample.tokens.begin() + static_cast<Index>(std::min(length, sample.tokens.size()));
-  if (std::count(cut, sample.tokens.end(), kImageToken) > 0) {
+  if (std::count(cut, sample.tokens.end(), config::kImageToken) > 0) {
     throw_data("the text has {} tokens, and the {} of --dataloader-seq-length end before an image",
                sample.tokens.size(), length);
   }

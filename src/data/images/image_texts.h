@@ -26,9 +26,6 @@ struct MarkedTokens {
 /// Texts with images as a model takes them.
 class ImageTextDataset final : public Dataset {
  public:
-  /// The token that stands for an image, or for one of its tiles where these have tags.
-  static constexpr std::int64_t kImageToken = -200;
-
   struct Options {
     config::VlmConfig vlm;
     std::int64_t pad = 0;       // behind the text

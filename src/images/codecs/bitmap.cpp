@@ -48,7 +48,6 @@ Layout layout_of(const LittleEndian& file, const std::string& name) {
                 .bits = file.word(28),
                 .colours = file.double_word(46),
                 .from_the_top = height < 0};
-  check_size({layout.width, layout.height}, name);
   const bool usual_order = layout.bits == 32 && compression == kBitFields &&
                            file.double_word(54) == 0xFF0000 && file.double_word(58) == 0xFF00;
   if (info < kInfoHeader || (layout.bits != 8 && layout.bits != 24 && layout.bits != 32) ||
@@ -65,9 +64,10 @@ Layout layout_of(const LittleEndian& file, const std::string& name) {
 
 }  // namespace
 
-Image decode_bitmap(Bytes bytes, const std::string& name) {
+Image decode_bitmap(Bytes bytes, const std::string& name, Index most_pixels) {
   const LittleEndian file(bytes);
   const Layout layout = layout_of(file, name);
+  check_size({layout.width, layout.height}, name, most_pixels);
   const Index needed = layout.pixels + layout.row_bytes() * layout.height;
   if (static_cast<Index>(bytes.size()) < needed) {
     throw_data("{}: the file is truncated: {} of {} bytes", name, bytes.size(), needed);

@@ -35,35 +35,35 @@ std::span<const std::string_view> image_extensions() {
   return kExtensions;
 }
 
-void check_size(const Size& size, const std::string& name) {
+void check_size(const Size& size, const std::string& name, Index most_pixels) {
   if (size.width < 1 || size.height < 1) {
     throw_data("{}: an image of {} x {} pixels", name, size.width, size.height);
   }
-  if (size.width > kMostPixels / size.height) {
+  if (size.width > most_pixels / size.height) {
     throw_data("{}: {} x {} pixels are more than the {} of the largest image that is decoded", name,
-               size.width, size.height, kMostPixels);
+               size.width, size.height, most_pixels);
   }
 }
 
-Image decode(Bytes file, const std::string& name) {
+Image decode(Bytes file, const std::string& name, Index most_pixels) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (text.empty()) {
     throw_data("{}: the file is empty", name);
   }
   if (text.starts_with("\xFF\xD8")) {
-    return decode_jpeg(file, name);
+    return decode_jpeg(file, name, most_pixels);
   }
   if (text.starts_with("\x89PNG")) {
-    return decode_png(file, name);
+    return decode_png(file, name, most_pixels);
   }
   if (is_webp(text)) {
-    return decode_webp(file, name);
+    return decode_webp(file, name, most_pixels);
   }
   if (text.starts_with("P5") || text.starts_with("P6")) {
-    return decode_portable_map(file, name);
+    return decode_portable_map(file, name, most_pixels);
   }
   if (text.starts_with("BM")) {
-    return decode_bitmap(file, name);
+    return decode_bitmap(file, name, most_pixels);
   }
   const char* found = is_drawing(text)           ? "a drawing (SVG)"
                       : is_tiff(text)            ? "TIFF"

@@ -16,8 +16,8 @@ inline constexpr Index kMostPixels = 178'956'970;
 /// (of an animation the first frame), BMP, PPM or PGM. Grey and palettes become RGB, alpha is
 /// dropped, of 16 bits the high byte is taken, CMYK is converted as PIL does. Rotation by EXIF is
 /// told and not done. Error(data) with `name`: another format, empty, damaged, truncated, too many
-/// pixels.
-Image decode(Bytes file, const std::string& name);
+/// pixels, of which nothing is unpacked.
+Image decode(Bytes file, const std::string& name, Index most_pixels = kMostPixels);
 
 /// The same of a file.
 Image read_image(const std::string& path);
@@ -26,6 +26,6 @@ Image read_image(const std::string& path);
 std::span<const std::string_view> image_extensions();
 
 /// Error(data) where an image of this size is not decoded.
-void check_size(const Size& size, const std::string& name);
+void check_size(const Size& size, const std::string& name, Index most_pixels);
 
 }  // namespace mpitron::images

@@ -126,7 +126,7 @@ bool read_rows(JpegDecoder& decoder, std::uint8_t* to, Index row_bytes, Failure&
 
 }  // namespace
 
-Image decode_jpeg(Bytes file, const std::string& name) {
+Image decode_jpeg(Bytes file, const std::string& name, Index most_pixels) {
   Failure failure;
   JpegDecoder decoder(failure);
   const auto check = [&](bool read) {
@@ -135,7 +135,7 @@ Image decode_jpeg(Bytes file, const std::string& name) {
     }
   };
   check(read_header(decoder, file, failure));
-  check_size(decoder.size(), name);
+  check_size(decoder.size(), name, most_pixels);
   Image image(decoder.size().width, decoder.size().height);
   image.orientation = decoder.orientation();
   if (decoder.four_channels()) {

@@ -4,6 +4,6 @@
 namespace mpitron::images {
 
 /// As `decode`, of a JPEG file, by libjpeg-turbo.
-Image decode_jpeg(Bytes file, const std::string& name);
+Image decode_jpeg(Bytes file, const std::string& name, Index most_pixels);
 
 }  // namespace mpitron::images

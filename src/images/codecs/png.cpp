@@ -106,7 +106,7 @@ bool read_rows(PngDecoder& decoder, std::uint8_t* to) {
 
 }  // namespace
 
-Image decode_png(Bytes file, const std::string& name) {
+Image decode_png(Bytes file, const std::string& name, Index most_pixels) {
   Source source{file};
   PngDecoder decoder(source);
   const auto check = [&](bool read) {
@@ -115,7 +115,7 @@ Image decode_png(Bytes file, const std::string& name) {
     }
   };
   check(read_header(decoder));
-  check_size(decoder.size(), name);
+  check_size(decoder.size(), name, most_pixels);
   Image image(decoder.size().width, decoder.size().height);
   image.has_palette = decoder.has_palette();
   image.lost_levels = decoder.loses_levels();

@@ -46,12 +46,12 @@ class Header {
 
 }  // namespace
 
-Image decode_portable_map(Bytes file, const std::string& name) {
+Image decode_portable_map(Bytes file, const std::string& name, Index most_pixels) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   const Index channels = text[1] == '6' ? kChannels : 1;
   Header header(text, name);
   const Index width = header.number(), height = header.number(), largest = header.number();
-  check_size({width, height}, name);
+  check_size({width, height}, name, most_pixels);
   if (largest != 255) {
     throw_data("{}: numbers up to {}; PPM and PGM files are read where these are 255", name,
                largest);

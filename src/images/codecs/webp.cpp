@@ -36,13 +36,13 @@ Image first_frame(Bytes file, const std::string& name) {
 
 }  // namespace
 
-Image decode_webp(Bytes file, const std::string& name) {
+Image decode_webp(Bytes file, const std::string& name, Index most_pixels) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(data, file.size(), &features) != VP8_STATUS_OK) {
     throw_data("{}: the header is damaged (libwebp)", name);
   }
-  check_size({features.width, features.height}, name);
+  check_size({features.width, features.height}, name, most_pixels);
   if (features.has_animation != 0) {
     return first_frame(file, name);
   }

@@ -55,9 +55,10 @@ HttpReply tell_model(const ServedModel& model, const HttpRequest& request) {
 HttpReply tokenize(const ServedModel& model, const HttpRequest& request) {
   const Fields fields = Fields::parse(request.body, tokenize_fields());
   const bool content = fields.has("content");
+  std::vector<PromptImage> images;
   const TokenIds ids =
       fields.has("messages")
-          ? model.chat_prompt(fields)
+          ? model.chat_prompt(fields, images)
           : model.tokenizer.encode(fields.text(content ? "content" : "prompt", ""));
   if (content) {
     return json_reply({{"tokens", ids}});

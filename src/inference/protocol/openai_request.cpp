@@ -199,7 +199,7 @@ OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields) {
   if (fields.has(name)) {
     request.max_tokens = fields.integer(name, 1);
   }
-  request.prompts.push_back(model.chat_prompt(fields));
+  request.prompts.push_back(model.chat_prompt(fields, request.generation.images));
   if (request.prompts.back().empty()) {
     request.prompts.back().push_back(model.bos());
   }

@@ -11,12 +11,33 @@
 
 namespace mpitron::inference {
 
-TokenIds ServedModel::chat_prompt(const Fields& fields) const {
+namespace {
+
+/// What messages show. Error(usage) where the model sees no images, or not so many.
+std::vector<PromptImage> images_of(const std::string& messages, const PromptImages* images) {
+  const std::vector<std::string> urls = chat_images(messages);
+  if (!urls.empty() && images == nullptr) {
+    throw_usage("this model does not see images");
+  }
+  if (images != nullptr && static_cast<Index>(urls.size()) > images->policy().most_images) {
+    throw_usage("{} images; a prompt may have {}", urls.size(), images->policy().most_images);
+  }
+  std::vector<PromptImage> result;
+  for (const std::string& url : urls) {
+    result.push_back(images->read(url));
+  }
+  return result;
+}
+
+}  // namespace
+
+TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const {
   if (fields.kind("messages") != Fields::Kind::list) {
     throw RequestError(400, "messages must be a list of at least one message", "messages");
   }
   const std::string own = fields.text("chat_template", "");
-  if (!chat && own.empty()) {
+  const bool plain = !chat && own.empty();
+  if (plain && !images) {
     throw RequestError(400, "this model has no chat template; use /v1/completions", "messages");
   }
   const ChatRequest request{
@@ -25,8 +46,13 @@ TokenIds ServedModel::chat_prompt(const Fields& fields) const {
       .documents = fields.json("documents"),
       .variables = fields.json("chat_template_kwargs"),
       .add_generation_prompt = fields.boolean("add_generation_prompt", true),
-      .continue_final_message = fields.boolean("continue_final_message", false)};
+      .continue_final_message = fields.boolean("continue_final_message", false),
+      .image_text = images ? images->place() : ""};
   try {
+    shown = images_of(request.messages, images.get());
+    if (plain) {
+      return images->encode_turns(tokenizer, chat_turns(request.messages), shown);
+    }
     const std::string text =
         own.empty()
             ? inference::chat_prompt(*chat, request)
@@ -34,14 +60,14 @@ TokenIds ServedModel::chat_prompt(const Fields& fields) const {
                   tokenizers::ChatTemplate(
                       own, chat ? chat->tokens() : tokenizers::ChatTemplate::SpecialTokens()),
                   request);
-    return tokenizer.encode_part(text);
+    return shown.empty() ? tokenizer.encode_part(text) : images->encode(tokenizer, text, shown);
   } catch (const Error& error) {
     throw RequestError(400, error.what(), own.empty() ? "messages" : "chat_template");
   }
 }
 
 std::string ServedModel::token_text(TokenId id) const {
-  return replace_invalid_utf8(tokenizer.decode(std::span(&id, 1)));
+  return id < 0 ? "<image>" : replace_invalid_utf8(tokenizer.decode(std::span(&id, 1)));
 }
 
 std::vector<std::string> ServedModel::segments(const TokenIds& ids) const {

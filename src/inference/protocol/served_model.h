@@ -7,6 +7,7 @@
 #include "inference/grammar/grammar_store.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/generation_service.h"
+#include "inference/templates/prompt_images.h"
 #include "tokenizers/chat/chat_template.h"
 
 namespace mpitron::inference {
@@ -19,6 +20,7 @@ struct ServedModel {
   GenerationService& service;
   std::shared_ptr<GrammarStore> grammars;
   std::shared_ptr<const tokenizers::ChatTemplate> chat;  // null where the model has no template
+  std::shared_ptr<const PromptImages> images = {};       // null where the model sees none
   std::int64_t created = 0;                              // seconds since 1970
   std::string version;
   Index max_waiting = 1024;  // groups of answers open at once; more are refused with 429
@@ -26,8 +28,9 @@ struct ServedModel {
   TokenId bos() const { return tokenizer.special_ids().bos.value_or(tokenizer.eod()); }
   /// The prompt of a request with `messages`: `tools`, `documents`, `chat_template_kwargs`,
   /// `chat_template` (instead of the model's), `add_generation_prompt` and `continue_final_message`
-  /// change it. RequestError(400) tells also what the template raises.
-  TokenIds chat_prompt(const Fields& fields) const;
+  /// change it. Images of its messages are appended to `shown`. RequestError(400) tells also what
+  /// the template raises.
+  TokenIds chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const;
   /// Bytes of a token made valid UTF-8.
   std::string token_text(TokenId id) const;
   /// Text of ids cut at each token's first character.

@@ -7,6 +7,16 @@
 
 namespace mpitron::inference {
 
+namespace {
+
+/// Without positions of images, which have no text.
+TokenIds words_of(TokenIds prompt) {
+  std::erase_if(prompt, [](TokenId id) { return id < 0; });
+  return prompt;
+}
+
+}  // namespace
+
 struct Generator::Entry : Sequence {
   std::uint64_t id = 0;
   Scheduler* scheduler = nullptr;
@@ -15,6 +25,7 @@ struct Generator::Entry : Sequence {
   TextStream text;
   Answer answer = {};
   std::unique_ptr<TokenConstraint> constraint = {};
+  std::vector<SeenImageHandle> images = {};  // held while the prompt may be computed again
 
   /// `start`: the token before the answer where an encoder reads the prompt.
   Entry(std::uint64_t number, GenerationRequest asked, AnswerListener hears,
@@ -22,7 +33,7 @@ struct Generator::Entry : Sequence {
       : id(number),
         request(std::move(asked)),
         listener(std::move(hears)),
-        text(tokenizer, request.prompt, request.stop_texts) {
+        text(tokenizer, words_of(request.prompt), request.stop_texts) {
     tokens = request.prompt;
     salt = request.salt;
     if (start) {
@@ -87,12 +98,42 @@ Index Generator::choose_replica(const Sequence& sequence) {
   return best;
 }
 
-std::uint64_t Generator::submit(GenerationRequest request, AnswerListener listener) {
+void Generator::check_prompt(const GenerationRequest& request) const {
   for (const TokenId id : request.prompt) {
-    if (id < 0 || id >= engine_.shape().vocabulary) {
+    const bool of_image = id == config::kImageToken && !request.images.empty();
+    if ((id < 0 && !of_image) || id >= engine_.shape().vocabulary) {
       throw_usage("the prompt has the id {}; ids are 0 to {}", id, engine_.shape().vocabulary - 1);
     }
   }
+  if (request.prompt_log_probs && !request.images.empty()) {
+    throw_usage("a prompt with images has no log-probabilities");
+  }
+}
+
+/// The positions of each image get ids that stand for its rows.
+std::vector<SeenImageHandle> Generator::place_images(GenerationRequest& request) {
+  std::vector<SeenImageHandle> images;
+  auto place = request.prompt.begin();
+  for (const PromptImage& tiles : request.images) {
+    images.push_back(engine_.see(*tiles));
+    for (Index i = 0; i < images.back()->positions; ++i) {
+      place = std::find(place, request.prompt.end(), config::kImageToken);
+      if (place == request.prompt.end()) {
+        throw_usage("the prompt has fewer positions than its {} images", request.images.size());
+      }
+      *place++ = images.back()->first - static_cast<TokenId>(i);
+    }
+  }
+  if (std::find(place, request.prompt.end(), config::kImageToken) != request.prompt.end()) {
+    throw_usage("the prompt has more positions than its {} images", request.images.size());
+  }
+  request.images.clear();
+  return images;
+}
+
+std::uint64_t Generator::submit(GenerationRequest request, AnswerListener listener) {
+  check_prompt(request);
+  std::vector<SeenImageHandle> images = place_images(request);
   const std::uint64_t id = next_id_++;
   const auto leader = entries_.find(request.leader);
   std::optional<TokenId> start;
@@ -101,6 +142,7 @@ std::uint64_t Generator::submit(GenerationRequest request, AnswerListener listen
   }
   auto entry =
       std::make_unique<Entry>(id, std::move(request), std::move(listener), tokenizer_, start);
+  entry->images = std::move(images);
   if (leader != entries_.end()) {
     entry->leader = leader->second.get();
     entry->scheduler = leader->second->scheduler;

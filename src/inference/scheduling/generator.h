@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 
+#include "config/vision_config.h"
 #include "inference/sampling/log_probs.h"
 #include "inference/sampling/token_sampler.h"
 #include "inference/scheduling/scheduler.h"
@@ -10,10 +11,14 @@
 
 namespace mpitron::inference {
 
+/// Tiles of an image, [T, 3, edge, edge], as the model's encoder wants them.
+using PromptImage = std::shared_ptr<const std::vector<float>>;
+
 /// One answer that is asked for.
 struct GenerationRequest {
-  TokenIds prompt;
-  Index max_tokens = 16;  // 0: the prompt is scored only
+  TokenIds prompt;                       // for every position of an image kImageToken
+  std::vector<PromptImage> images = {};  // in the order of the prompt
+  Index max_tokens = 16;                 // 0: the prompt is scored only
   SamplingRule sampling;
   StopTexts stop_texts;
   TokenIds stop_ids;          // end the answer; their text is not part of it
@@ -54,7 +59,8 @@ class Generator {
   Generator(Engine& engine, const tokenizers::Tokenizer& tokenizer, SchedulerSettings settings);
   ~Generator();
 
-  /// The request's id. Error(usage) where it can never fit or its prompt is empty.
+  /// The request's id. Error(usage) where it can never fit, its prompt is empty or has places for
+  /// other images.
   std::uint64_t submit(GenerationRequest request, AnswerListener listener);
   /// Ends an answer as it is; the listener is not called again. False where it has ended already.
   bool cancel(std::uint64_t id);
@@ -73,6 +79,8 @@ class Generator {
 
  private:
   struct Entry;
+  void check_prompt(const GenerationRequest& request) const;
+  std::vector<SeenImageHandle> place_images(GenerationRequest& request);
   static std::size_t at(Index replica) { return static_cast<std::size_t>(replica); }
   Index choose_replica(const Sequence& sequence);
   bool start_engine();

@@ -32,10 +32,14 @@ Index PromptLookup::propose(Sequence& sequence, Index most) const {
     return 0;
   }
   for (Index i = 0; i < most; ++i) {  // what repeats goes on repeating
-    sequence.tokens.push_back(sequence.tokens[static_cast<std::size_t>(behind + i)]);
+    const TokenId next = sequence.tokens[static_cast<std::size_t>(behind + i)];
+    if (next < 0) {  // a position of an image, which is never drawn
+      break;
+    }
+    sequence.tokens.push_back(next);
+    ++sequence.drafts;
   }
-  sequence.drafts = most;
-  return most;
+  return sequence.drafts;
 }
 
 }  // namespace mpitron::inference

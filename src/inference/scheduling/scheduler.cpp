@@ -143,9 +143,9 @@ Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
   }
   Index own = 0;
   const Index wanted = sequence.lookup_pace.allowed(most);
-  if (lookup_.propose(sequence, wanted) > 0) {
-    const Index room = blocks_.room_behind(sequence, wanted);
-    sequence.tokens.resize(sequence.tokens.size() - static_cast<std::size_t>(wanted - room));
+  if (const Index proposed = lookup_.propose(sequence, wanted); proposed > 0) {
+    const Index room = blocks_.room_behind(sequence, proposed);
+    sequence.tokens.resize(sequence.tokens.size() - static_cast<std::size_t>(proposed - room));
     sequence.drafts = room;
   } else if (tokens == 1 && shape_.own_drafts > 0) {
     most = sequence.own_pace.allowed(std::min(most, shape_.own_drafts));

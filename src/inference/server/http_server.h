@@ -12,7 +12,7 @@ struct HttpServerSettings {
   std::uint16_t port = 5000;  // 0: one that is free
   std::size_t max_connections = 1024;
   std::size_t max_body_bytes = std::size_t{32} << 20;
-  std::size_t max_bodies_bytes = std::size_t{256} << 20;  // of all that arrive; then 503
+  std::size_t max_bodies_bytes = std::size_t{128} << 20;  // of all that arrive; then 503
   std::size_t max_unsent_bytes = std::size_t{4} << 20;  // a stream whose client reads slower is cut
   std::chrono::seconds patience{30};                    // for a request to be complete
   std::chrono::seconds ping{15};                        // a comment in streams that are silent

@@ -1,5 +1,7 @@
 #include "inference/server/request_reader.h"
 
+#include <algorithm>
+
 #include <boost/beast/http/read.hpp>
 
 #include "inference/server/http_text.h"
@@ -85,9 +87,11 @@ HttpMessage RequestReader::take() {
   return message;
 }
 
-/// Counts what the body has grown by.
+/// Counts what the body has grown by: a string without announced length doubles, one with it has
+/// touched little of what it has reserved.
 bool RequestReader::charge() {
-  const std::size_t size = parser_->get().body().size();
+  const std::string& body = parser_->get().body();
+  const std::size_t size = std::min(body.capacity(), 2 * body.size());
   const std::size_t counted = size > BodyBudget::kFree ? size - BodyBudget::kFree : 0;
   if (!bodies_.take(counted - charged_)) {
     return false;

@@ -20,6 +20,7 @@ Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, Serving
              .service = *service_,
              .grammars = std::make_shared<GrammarStore>(tokenizer),
              .chat = settings.chat,
+             .images = settings.images,
              .created = now(),
              .version = settings.version,
              .max_waiting = settings.max_waiting},

@@ -10,6 +10,7 @@ struct ServingSettings {
   std::string model_name;
   std::string api_key;
   std::shared_ptr<const tokenizers::ChatTemplate> chat;
+  std::shared_ptr<const PromptImages> images = {};  // null where the model sees none
   std::string version;
   Index max_waiting = 1024;
   std::chrono::seconds drain{30};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inference/tasks/image_answers.h"
 #include "inference/tasks/text_overlap.h"
 
 namespace mpitron::inference {
@@ -26,11 +27,49 @@ void measure_overlap(const EvaluationTask& task, const std::vector<TaskQuestion>
       counted += 1;
     }
   }
-  if (task.measures_f1) {
+  if (task.measures("f1")) {
     result.f1 = counted > 0 ? sum / counted : 0;
   }
-  if (task.measures_bleu) {
+  if (task.measures("bleu")) {
     result.bleu = corpus_bleu(texts);
+  }
+}
+
+/// With several right answers each.
+void measure_references(const EvaluationTask& task, const std::vector<TaskQuestion>& questions,
+                        GenerationResult& result) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> captions;
+  double vqa = 0, relaxed = 0;
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    const std::vector<std::string>& references = questions[i].references;
+    captions.emplace_back(result.answers[i], references);
+    vqa += vqa_accuracy(result.answers[i], references);
+    relaxed += relaxed_accuracy(result.answers[i], references);
+  }
+  const auto count = static_cast<double>(questions.size());
+  if (task.measures("vqa_accuracy")) {
+    result.vqa = vqa / count;
+  }
+  if (task.measures("relaxed_accuracy")) {
+    result.relaxed = relaxed / count;
+  }
+  if (task.measures("cider")) {
+    result.cider = cider(captions);
+  }
+}
+
+/// Behind the end of a context that leaves room for the answer.
+void prepare(const tokenizers::Tokenizer& tokenizer, const TaskQuestion& question, Index longest,
+             GenerationRequest& request, Index& cut) {
+  request.prompt = tokenizer.encode(question.contexts.front());
+  const auto most = static_cast<std::size_t>(longest);
+  if (request.prompt.size() > most) {
+    request.prompt.erase(request.prompt.begin(),
+                         request.prompt.end() - static_cast<std::ptrdiff_t>(most));
+    ++cut;
+  }
+  if (request.prompt.empty()) {
+    request.prompt.push_back(tokenizer.special_ids().bos.value_or(tokenizer.eod()));
   }
 }
 
@@ -38,27 +77,26 @@ void measure_overlap(const EvaluationTask& task, const std::vector<TaskQuestion>
 
 GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                     const EvaluationTask& task,
-                                    const std::vector<TaskQuestion>& questions) {
+                                    const std::vector<TaskQuestion>& questions,
+                                    const ShowImages& show) {
   GenerationResult result;
   const Index room = engine.shape().max_positions;
   const Index answer = std::min<Index>(task.max_tokens, std::max<Index>(room / 2, 1));
   std::vector<GenerationRequest> requests;
   for (const TaskQuestion& question : questions) {
-    GenerationRequest request{.prompt = tokenizer.encode(question.contexts.front()),
+    GenerationRequest request{.prompt = {},
                               .max_tokens = answer,
                               .sampling = {.temperature = 0, .top_k = 1},
                               .stop_ids = {tokenizer.eod()}};
     for (const std::string& stop : task.until) {
       request.stop_texts.before.push_back(stop);
     }
-    const auto longest = static_cast<std::size_t>(room - answer);
-    if (request.prompt.size() > longest) {
-      request.prompt.erase(request.prompt.begin(),
-                           request.prompt.end() - static_cast<std::ptrdiff_t>(longest));
-      ++result.cut;
-    }
-    if (request.prompt.empty()) {
-      request.prompt.push_back(tokenizer.special_ids().bos.value_or(tokenizer.eod()));
+    if (show) {
+      show(question, request);
+    } else if (!question.images.empty()) {
+      throw_usage("{} asks about images; the model sees none", task.name);
+    } else {
+      prepare(tokenizer, question, room - answer, request, result.cut);
     }
     requests.push_back(std::move(request));
   }
@@ -74,6 +112,7 @@ GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer&
     result.correct.push_back(std::move(correct));
   }
   measure_overlap(task, questions, result);
+  measure_references(task, questions, result);
   return result;
 }
 

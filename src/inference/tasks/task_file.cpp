@@ -11,20 +11,11 @@
 namespace mpitron::inference {
 namespace {
 
-constexpr const char* kKeys[] = {"task",
-                                 "output_type",
-                                 "doc_to_text",
-                                 "doc_to_choice",
-                                 "doc_to_target",
-                                 "target_delimiter",
-                                 "fewshot_delimiter",
-                                 "description",
-                                 "num_fewshot",
-                                 "fewshot_config",
-                                 "generation_kwargs",
-                                 "filter_list",
-                                 "metric_list",
-                                 "clean"};
+constexpr const char* kKeys[] = {
+    "task",         "output_type",       "doc_to_text",       "doc_to_choice",     "doc_to_target",
+    "doc_to_image", "doc_to_references", "target_delimiter",  "fewshot_delimiter", "description",
+    "num_fewshot",  "fewshot_config",    "generation_kwargs", "filter_list",       "metric_list",
+    "clean"};
 /// Where lm-evaluation-harness finds the documents, and what it lists.
 constexpr const char* kUnread[] = {"dataset_path",
                                    "dataset_name",
@@ -40,6 +31,9 @@ constexpr const char* kUnread[] = {"dataset_path",
                                    "should_decontaminate",
                                    "doc_to_decontamination_query",
                                    "repeats"};
+
+constexpr const char* kGenerated[] = {"exact_match",      "f1",   "bleu", "vqa_accuracy",
+                                      "relaxed_accuracy", "cider"};
 
 bool contains(std::span<const char* const> names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
@@ -145,15 +139,15 @@ void read_comparison(const YAML::Node& metric, AnswerComparison& comparison) {
 void read_metrics(const YAML::Node& root, EvaluationTask& task) {
   for (const auto& metric : root["metric_list"]) {
     const auto name = metric["metric"].as<std::string>();
-    const bool known = task.generates ? name == "exact_match" || name == "f1" || name == "bleu"
-                                      : name == "acc" || name == "acc_norm";
+    const bool known =
+        task.generates ? contains(kGenerated, name) : name == "acc" || name == "acc_norm";
     if (!known) {
       throw_data("metric_list: {}; known of {}", name,
-                 task.generates ? "generate_until are exact_match, f1 and bleu"
+                 task.generates ? "generate_until are exact_match, f1, bleu, vqa_accuracy, "
+                                  "relaxed_accuracy and cider"
                                 : "multiple_choice are acc and acc_norm");
     }
-    task.measures_f1 = task.measures_f1 || name == "f1";
-    task.measures_bleu = task.measures_bleu || name == "bleu";
+    task.metrics.push_back(name);
     if (name == "exact_match") {
       read_comparison(metric, task.comparison);
     }
@@ -190,6 +184,13 @@ EvaluationTask task_of(const YAML::Node& root) {
     throw_data("clean: {}; known is wikihow", clean);
   }
   task.cleans = !clean.empty();
+  task.about.image = DocumentTemplate(text_of(root, "doc_to_image"));
+  task.about.references = DocumentTemplate(text_of(root, "doc_to_references"));
+  task.about.has_images = bool(root["doc_to_image"]);
+  task.about.has_references = bool(root["doc_to_references"]);
+  if ((task.about.has_images || task.about.has_references) && !task.generates) {
+    throw_data("doc_to_image, doc_to_references: output_type generate_until is needed");
+  }
   read_generation(root, task);
   read_metrics(root, task);
   for (const auto& filter : root["filter_list"]) {
@@ -202,6 +203,10 @@ EvaluationTask task_of(const YAML::Node& root) {
 }
 
 }  // namespace
+
+bool EvaluationTask::measures(const std::string& metric) const {
+  return std::ranges::count(metrics, metric) > 0;
+}
 
 EvaluationTask EvaluationTask::read(const std::filesystem::path& file) {
   try {

@@ -8,10 +8,17 @@
 
 namespace mpitron::inference {
 
+/// What a task says of questions about images.
+struct AboutImages {
+  DocumentTemplate image, references;  // a path below the data's folder; all right answers
+  bool has_images = false, has_references = false;
+};
+
 /// A task as data, a YAML file with lm-evaluation-harness's keys: `output_type` multiple_choice or
 /// generate_until, `doc_to_text`, `doc_to_choice`, `doc_to_target`, delimiters, `num_fewshot`,
 /// `generation_kwargs`, `filter_list`, ... Keys that say where its documents come from are not
-/// read. `clean: wikihow` stands for the function of HellaSwag.
+/// read. `clean: wikihow` stands for the function of HellaSwag. Of ours are `doc_to_image`, a path,
+/// and `doc_to_references`, a list of right answers.
 struct EvaluationTask {
   std::string name, description;
   bool generates = false;
@@ -28,7 +35,10 @@ struct EvaluationTask {
   long max_tokens = 256;
   std::vector<AnswerFilter> filters;
   AnswerComparison comparison;
-  bool measures_f1 = false, measures_bleu = false;  // of the answers as they are
+  std::vector<std::string> metrics;  // of the answers as they are: f1, bleu, vqa_accuracy, ...
+  AboutImages about;
+
+  bool measures(const std::string& metric) const;
 
   /// Error(data) names the file and the key that is missing, unknown or of another kind.
   static EvaluationTask read(const std::filesystem::path& file);

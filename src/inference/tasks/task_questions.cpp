@@ -109,6 +109,11 @@ Parts parts_of(const EvaluationTask& task, const TaskDocument& document) {
   if (task.generates) {
     question.target = parts.answer;
     question.contexts = {parts.text};
+    question.references = task.about.has_references ? task.about.references.list(document)
+                                                    : std::vector{parts.answer};
+    if (task.about.has_images) {
+      question.images = {task.about.image.text(document)};
+    }
     return parts;
   }
   check_choices(question.choices);
@@ -226,6 +231,10 @@ void warn_of_prefixes(const std::vector<TaskQuestion>& questions,
 
 std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::string& path,
                                          const TaskExamples& examples) {
+  if (task.about.has_images && examples.count > 0) {
+    throw_usage("{}: questions about images have no examples in front; num_fewshot 0 is allowed",
+                task.name);
+  }
   const TaskDocuments own(path);
   Examples before(task, examples, own);
   std::vector<TaskQuestion> questions;
@@ -235,6 +244,9 @@ std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::
       TaskQuestion question = parts_of(task, own.documents[i]).question;
       for (std::string& context : question.contexts) {
         context = front + context;
+      }
+      for (std::string& image : question.images) {
+        image = (std::filesystem::path(path).parent_path() / image).string();
       }
       questions.push_back(std::move(question));
     } catch (const Error& error) {

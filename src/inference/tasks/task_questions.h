@@ -14,6 +14,8 @@ struct TaskQuestion {
   std::vector<std::string> choices;        // whose lengths acc_norm counts
   std::size_t answer = 0;                  // the right choice
   std::string target;                      // the right answer that is to be generated
+  std::vector<std::string> references;     // all right ones, `target` where no others are named
+  std::vector<std::string> images;         // files that the question is about
 };
 
 /// Documents of a JSONL file, with file and line for messages.

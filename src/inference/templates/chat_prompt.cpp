@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/images/image_conversations.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
@@ -17,13 +18,26 @@ constexpr std::array kRoles = {"system", "user", "assistant", "tool"};
 constexpr std::size_t kLongestArguments = 16384;  // of a call that is read
 constexpr const char* kBlanks = " \t\n\r\f\v";
 
-/// A string, null, or parts of type text, which are joined.
-Json content_of(const Json& content) {
+/// The address of {"type": "image_url", "image_url": {"url": ".."}}, or null for another part.
+Json image_of(const Json& part) {
+  const Json none;
+  const bool shown = part.is_object() && part.value("type", Json()) == "image_url";
+  const Json& address = shown && part.contains("image_url") ? part.at("image_url") : none;
+  const Json& url = address.is_object() && address.contains("url") ? address.at("url") : address;
+  return url.is_string() ? url : none;
+}
+
+/// A string, null, or parts of type text and image_url, which are joined.
+Json content_of(const Json& content, const std::string& image_text) {
   if (content.is_null() || content.is_string()) {
     return content;
   }
   std::string text;
   for (const Json& part : content) {
+    if (!image_text.empty() && image_of(part).is_string()) {
+      text += image_text;
+      continue;
+    }
     if (!content.is_array() || !part.is_object() || part.value("type", "") != "text" ||
         !part.contains("text") || !part.at("text").is_string()) {
       throw_data("content must be a string, or a list of parts of type text");
@@ -53,7 +67,7 @@ void read_arguments(Json& message) {
   }
 }
 
-Json message_of(Json message) {
+Json message_of(Json message, const std::string& image_text) {
   const auto role = message.is_object() ? message.find("role") : message.end();
   if (!message.is_object() || role == message.end() || !role->is_string()) {
     throw_data("every message is an object with a role");
@@ -67,18 +81,18 @@ Json message_of(Json message) {
         "tool",
         role->get<std::string>());
   }
-  message["content"] = content_of(message.value("content", Json()));
+  message["content"] = content_of(message.value("content", Json()), image_text);
   read_arguments(message);
   return message;
 }
 
-Json conversation_of(const std::string& messages) {
+Json conversation_of(const std::string& messages, const std::string& image_text) {
   Json list = Json::parse(messages, nullptr, false);
   if (!list.is_array() || list.empty()) {
     throw_data("messages must be a list of at least one message");
   }
   for (Json& message : list) {
-    message = message_of(std::move(message));
+    message = message_of(std::move(message), image_text);
   }
   return list;
 }
@@ -99,11 +113,37 @@ std::string up_to_content(std::string text, const Json& content) {
 
 }  // namespace
 
+std::vector<std::string> chat_images(const std::string& messages) {
+  std::vector<std::string> images;
+  const Json list = Json::parse(messages, nullptr, false);
+  for (const Json& message : list.is_array() ? list : Json::array()) {
+    const Json none;
+    const Json& content =
+        message.is_object() && message.contains("content") ? message.at("content") : none;
+    for (const Json& part : content.is_array() ? content : Json::array()) {
+      if (const Json url = image_of(part); url.is_string()) {
+        images.push_back(url.get<std::string>());
+      }
+    }
+  }
+  return images;
+}
+
+std::vector<tokenizers::ChatMessage> chat_turns(const std::string& messages) {
+  std::vector<tokenizers::ChatMessage> turns;
+  for (const Json& message : conversation_of(messages, std::string(data::kImageWord))) {
+    const Json& content = message.at("content");
+    turns.push_back({message.at("role").get<std::string>(),
+                     content.is_string() ? content.get<std::string>() : ""});
+  }
+  return turns;
+}
+
 std::string chat_prompt(const tokenizers::ChatTemplate& chat, const ChatRequest& request) {
   if (request.add_generation_prompt && request.continue_final_message) {
     throw_data("continue_final_message needs add_generation_prompt to be false");
   }
-  const Json messages = conversation_of(request.messages);
+  const Json messages = conversation_of(request.messages, request.image_text);
   tokenizers::ChatTemplate::Conversation conversation{
       .messages = jinja::value_of_json(messages.dump()),
       .tools = jinja::value_of_json(request.tools),

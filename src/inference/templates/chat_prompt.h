@@ -1,4 +1,8 @@
 #pragma once
+#include <string>
+#include <vector>
+
+#include "tokenizers/chat/chat_format.h"
 #include "tokenizers/chat/chat_template.h"
 
 namespace mpitron::inference {
@@ -11,7 +15,15 @@ struct ChatRequest {
   std::string variables = "null";  // an object: more of what the template may read
   bool add_generation_prompt = true;
   bool continue_final_message = false;  // the text ends where the last message's does
+  std::string image_text = {};          // what comes for an image; empty: images are refused
 };
+
+/// Addresses of the images that messages show (parts of type image_url), in their order.
+std::vector<std::string> chat_images(const std::string& messages);
+
+/// The turns of messages without a template, <image> for each image. Error(data) tells what a
+/// message must be.
+std::vector<tokenizers::ChatMessage> chat_turns(const std::string& messages);
 
 /// The text of a conversation. Contents that are lists of parts of type text are joined, developer
 /// is system, arguments of tool calls that come as a JSON text are read. Error(data) tells what a

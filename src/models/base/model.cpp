@@ -68,6 +68,11 @@ void Model::encode(Context& /*context*/, const Batch& /*batch*/) const {
   MPITRON_CHECK(false, config_.num_layers);
 }
 
+tensor::Tensor Model::see(Context& /*context*/, std::span<const float> tiles) const {
+  MPITRON_CHECK(false, tiles.size(), config_.num_layers);
+  return {};
+}
+
 void Model::make_output_weight() {
   if (config_.untie_embeddings_and_output_weights) {
     const nn::Builder layer = builder("output_layer.");

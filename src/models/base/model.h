@@ -65,6 +65,9 @@ class Model {
   /// In a pass of an encoder (autograd::CachedPass): keeps what the decoder looks at of the batch's
   /// tokens. Only models with an encoder have one.
   virtual void encode(autograd::Context& context, const Batch& batch) const;
+  /// [T * positions, h], tile by tile: what stands in a text for images' tiles, [T, 3, edge, edge].
+  /// Only models that see images have it.
+  virtual tensor::Tensor see(autograd::Context& context, std::span<const float> tiles) const;
   /// [s, b, v], in the model's type, of the whole vocabulary on every tensor parallel rank. Rows of
   /// the padded vocabulary take part in the softmax like all others.
   virtual autograd::Var logits(autograd::Context& context, const Batch& batch,

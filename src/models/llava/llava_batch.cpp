@@ -63,7 +63,7 @@ class RowMerger {
     const Index first_image = image_;
     for (Index j = 0; j < text_; ++j) {
       segment_ = batch_[kSegments].empty() ? 0 : value(batch_[kSegments], row, j);
-      if (token(row, j) == kImageToken) {
+      if (token(row, j) == config::kImageToken) {
         check(image_ - first_image < images, row, images);
         add_image(row);
       } else {
@@ -109,7 +109,7 @@ class RowMerger {
       label_at(row, position_ - 1, value(batch_[kLabels], row, j - 1));
     }
     // What comes before an image is not to predict it.
-    const bool counts = j + 1 >= text_ || token(row, j + 1) != kImageToken;
+    const bool counts = j + 1 >= text_ || token(row, j + 1) != config::kImageToken;
     if (position_ < s_ && counts) {
       result_.loss_mask[place(row, position_)] = value(batch_[kLossMask], row, j);
     }
@@ -210,33 +210,6 @@ tensor::Tensor copied(device::Device& device, const std::vector<T>& values, cons
   return tensor::prefetch(device, result);
 }
 
-/// Of tiles [T, 3, H, W] those from `first` on -> [n, tiles, 3 P P]; zeros where there are no more.
-tensor::Tensor tile_patches(device::Device& device, std::span<const float> pixels,
-                            const config::VlmConfig& vlm, Index first, Index tiles) {
-  const Index edge = vlm.patch, width = vlm.tile, numbers = 3 * edge * edge;
-  const Index there = static_cast<Index>(pixels.size()) / (3 * width * width);
-  const tensor::Tensor result =
-      tensor::empty_on_host(device, {vlm.patches(), tiles, numbers}, DType::f32);
-  float* to = result.data<float>();
-  for (Index patch = 0; patch < vlm.patches(); ++patch) {
-    const Index top = patch / vlm.grid() * edge, left = patch % vlm.grid() * edge;
-    for (Index tile = first; tile < first + tiles; ++tile) {
-      if (tile >= there) {
-        std::fill_n(to, numbers, 0.f);
-        to += numbers;
-        continue;
-      }
-      for (Index channel = 0; channel < 3; ++channel) {
-        for (Index y = top; y < top + edge; ++y) {
-          const float* from = pixels.data() + ((tile * 3 + channel) * width + y) * width + left;
-          to = std::copy_n(from, edge, to);
-        }
-      }
-    }
-  }
-  return tensor::prefetch(device, result);
-}
-
 /// [b, tokens] -> [t, b], 0 for images and behind the text.
 tensor::Tensor text_first(device::Device& device, std::span<const std::int64_t> tokens, Index t,
                           Index b) {
@@ -246,7 +219,7 @@ tensor::Tensor text_first(device::Device& device, std::span<const std::int64_t> 
     const Index j = i / b;
     const std::int64_t token =
         j < length ? tokens[static_cast<std::size_t>(i % b * length + j)] : 0;
-    result.push_back(token == kImageToken ? 0 : token);
+    result.push_back(token == config::kImageToken ? 0 : token);
   }
   return copied(device, result, {t, b});
 }
@@ -271,6 +244,33 @@ tensor::Tensor places_in_text(device::Device& device, const HostMicrobatch& micr
 }
 
 }  // namespace
+
+tensor::Tensor tile_patches(device::Device& device, std::span<const float> pixels,
+                            const config::VlmConfig& vlm, const TileRange& range) {
+  const Index edge = vlm.patch, width = vlm.tile, numbers = 3 * edge * edge;
+  const auto [first, tiles] = range;
+  const Index there = static_cast<Index>(pixels.size()) / (3 * width * width);
+  const tensor::Tensor result =
+      tensor::empty_on_host(device, {vlm.patches(), tiles, numbers}, DType::f32);
+  float* to = result.data<float>();
+  for (Index patch = 0; patch < vlm.patches(); ++patch) {
+    const Index top = patch / vlm.grid() * edge, left = patch % vlm.grid() * edge;
+    for (Index tile = first; tile < first + tiles; ++tile) {
+      if (tile >= there) {
+        std::fill_n(to, numbers, 0.f);
+        to += numbers;
+        continue;
+      }
+      for (Index channel = 0; channel < 3; ++channel) {
+        for (Index y = top; y < top + edge; ++y) {
+          const float* from = pixels.data() + ((tile * 3 + channel) * width + y) * width + left;
+          to = std::copy_n(from, edge, to);
+        }
+      }
+    }
+  }
+  return tensor::prefetch(device, result);
+}
 
 std::span<const std::string_view> llava_fields() {
   static constexpr std::string_view kFields[] = {
@@ -323,7 +323,7 @@ Batch llava_batch(device::Device& device, const HostMicrobatch& microbatch,
       {kPositionIds, places_in_text(device, microbatch, t)},
       {kLabels, copied(device, merged.labels, {own, b})},
       {kLossMask, copied(device, merged.loss_mask, {own, b})},
-      {kTiles, tile_patches(device, microbatch[kPixels], vlm, share.tile_rank * tiles, tiles)},
+      {kTiles, tile_patches(device, microbatch[kPixels], vlm, {share.tile_rank * tiles, tiles})},
       {kMergedRows, copied(device, merged.rows, {own * b})},
       {kMergedFrom, copied(device, merged.from, {sources.size()})}};
   if (!microbatch[kSegments].empty()) {

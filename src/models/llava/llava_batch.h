@@ -14,6 +14,10 @@ inline constexpr Field<std::int64_t> kSegments{"segments"};  // [b, t]: the text
 inline constexpr Field<float> kTiles{"tiles"};
 inline constexpr Field<std::int64_t> kMergedRows{"merged_rows"};
 inline constexpr Field<std::int64_t> kMergedFrom{"merged_from"};
+// Of a cached pass over [t, 1] tokens: rows of images in the model's type, [n, h], and of each
+// token which row of the words, [t, h], and then of these it is, [t].
+inline constexpr Field<float> kSeenRows{"seen_rows"};
+inline constexpr Field<std::int64_t> kSeenChoice{"seen_choice"};
 
 /// What a GPT that sees images reads of a batch: tokens and position_ids of the text, [t, b],
 /// labels and loss_mask of the merged rows, [s, b], tiles, [patches, T, 3 P P] in the order
@@ -32,15 +36,16 @@ struct MergedRows {
   double loss_tokens = 0;              // sum of the mask over all positions
 };
 
-/// The token that stands for an image.
-inline constexpr std::int64_t kImageToken = -200;
-
 /// What a rank makes of a microbatch.
 struct MergeShare {
   SequenceSlice slice;      // the positions of every merged sequence that it has
   Index text_multiple = 1;  // texts are filled up to a multiple of so many tokens
   Index tile_ranks = 1;     // ranks that share the tiles evenly, each [m, T / ranks] rows of them
   Index tile_rank = 0;
+};
+
+struct TileRange {
+  Index first = 0, count = 0;
 };
 
 /// `s`: positions of the language model; what is behind them is cut off. Error(data) where the
@@ -51,5 +56,10 @@ MergedRows merge_images(const HostMicrobatch& microbatch, const config::VlmConfi
 /// The same on the device, of the rank's positions, with its tiles as patches.
 Batch llava_batch(device::Device& device, const HostMicrobatch& microbatch,
                   const config::VlmConfig& vlm, const MergeShare& share = {});
+
+/// Of tiles [T, 3, H, W] `count` from `first` on as patches, [patches, count, 3 P P]; zeros where
+/// there are no more.
+tensor::Tensor tile_patches(device::Device& device, std::span<const float> pixels,
+                            const config::VlmConfig& vlm, const TileRange& range);
 
 }  // namespace mpitron::models

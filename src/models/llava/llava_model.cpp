@@ -181,7 +181,35 @@ Var LlavaModel::images(Context& context, const Batch& batch) const {
   return ops::gather_from_sp(context, as_rows(context, projected), *groups().context);
 }
 
+tensor::Tensor LlavaModel::see(Context& context, std::span<const float> tiles) const {
+  const config::VlmConfig& vlm = *config().vlm;
+  const Index count = static_cast<Index>(tiles.size()) / (3 * vlm.tile * vlm.tile);
+  const Batch batch{{kTiles, tile_patches(device(), tiles, vlm, {0, count})}};
+  const Var projected = projector_->forward(context, seen(context, tower_output(context, batch)));
+  const tensor::Tensor rows = projected.value;  // [positions, T, h]
+  std::vector<std::int64_t> by_tile;
+  for (Index i = 0; i < rows.shape()[0] * count; ++i) {
+    by_tile.push_back(i % rows.shape()[0] * count + i / rows.shape()[0]);
+  }
+  return ops::select_rows(context, as_rows(context, projected), {on_device(context, by_tile), {}})
+      .value;
+}
+
+Var LlavaModel::embed_cached(Context& context, const Batch& batch) const {
+  const Var words = GptModel::embed(context, batch);
+  if (!batch[kSeenRows]) {
+    return words;
+  }
+  const Var rows =
+      ops::join_rows(context, as_rows(context, words), autograd::constant(batch[kSeenRows]));
+  return ops::reshape(context, ops::select_rows(context, rows, {batch[kSeenChoice], {}}),
+                      words.shape());
+}
+
 Var LlavaModel::embed(Context& context, const Batch& batch) const {
+  if (context.cached != nullptr) {
+    return embed_cached(context, batch);
+  }
   Context of_text = context;  // whole, however merged sequences are cut
   of_text.position.sequence = {};
   Var words = GptModel::embed(of_text, batch);

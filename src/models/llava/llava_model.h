@@ -14,6 +14,7 @@ class LlavaModel final : public GptModel {
 
   Batch batch(const HostMicrobatch& microbatch, const SequenceSlice& slice) const override;
   std::span<const std::string_view> batch_fields() const override;
+  tensor::Tensor see(autograd::Context& context, std::span<const float> tiles) const override;
   /// [positions, T, h] of the batch's tiles, as the tower ends.
   autograd::Var tower_output(autograd::Context& context, const Batch& batch) const;
 
@@ -25,6 +26,8 @@ class LlavaModel final : public GptModel {
   autograd::Var seen(autograd::Context& context, const autograd::Var& tower) const;
   /// What the language model sees of the tiles: rows of all ranks that share the sequences.
   autograd::Var images(autograd::Context& context, const Batch& batch) const;
+  /// Of tokens, some of which stand for rows of images (kSeenChoice).
+  autograd::Var embed_cached(autograd::Context& context, const Batch& batch) const;
   void freeze();
 
   // What the tower's builder refers to: no rotary positions, no pieces of the sequence.

@@ -1,10 +1,10 @@
 #include "data/images/image_dataset.h"
+#include "data/images/image_text_encoder.h"
 #include "data/images/image_texts.h"
 #include "data/loading/image_loader.h"
 #include "data/loading/image_text_loader.h"
 #include "models/llava/llava_batch.h"
 #include "models/vit/vit_batch.h"
-#include "train/batches/image_text_encoder.h"
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 
@@ -108,8 +108,8 @@ data::GptData image_text_sets(const config::RunConfig& config,
       .pad = tokenizer.eod(),
       .most_bad_images = config.model.vision.most_bad_images,
       .seq_length = config.model.seq_length,
-      .encode = make_image_text_encoder(tokenizer, config.model.vlm->image_tags),
-      .tile_tags = tile_tags(tokenizer, config.model.vlm->tiling)};
+      .encode = data::make_image_text_encoder(tokenizer, config.model.vlm->image_tags),
+      .tile_tags = data::tile_tags(tokenizer, config.model.vlm->tiling)};
   const auto set = [&](const std::string& path) {
     return std::make_shared<data::ImageTextDataset>(
         data::open_conversations(path, config.data.data_cache_path.value_or("")), options);

@@ -20,7 +20,7 @@ struct RowsOfImages {
         ones(static_cast<std::size_t>(count), 1),
         mask(labels.size()) {
     for (Index row = 0; row < count; ++row) {
-      tokens.insert(tokens.end(), {models::kImageToken, 0});
+      tokens.insert(tokens.end(), {config::kImageToken, 0});
     }
   }
 

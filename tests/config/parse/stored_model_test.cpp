@@ -5,6 +5,7 @@
 #include "config/layer_pattern.h"
 #include "config/parse/parse.h"
 #include "config/parse/report.h"
+#include "support/foreign_files.h"
 #include "utils/error.h"
 
 namespace mpitron::config {
@@ -17,8 +18,8 @@ ModelConfig read(const std::string& more) {
   return read_stored_model(std::string(kSmallest) + more + "}", "x").model;
 }
 
-/// What a checkpoint of a run with these flags has.
-StoredModel stored(const std::vector<std::string>& more) {
+/// The configuration in a checkpoint of a run with these flags.
+std::string configuration(const std::vector<std::string>& more) {
   std::vector<std::string> flags = {"--hidden-size",
                                     "32",
                                     "--num-attention-heads",
@@ -39,7 +40,11 @@ StoredModel stored(const std::vector<std::string>& more) {
                                     "--vocab-size",
                                     "63"};
   flags.insert(flags.end(), more.begin(), more.end());
-  return read_stored_model(values_json(parse_valid_run(flags).values, false), "x");
+  return values_json(parse_valid_run(flags).values, false);
+}
+
+StoredModel stored(const std::vector<std::string>& flags) {
+  return read_stored_model(configuration(flags), "x");
 }
 
 TEST(StoredModel, HasWhatARunWasGiven) {
@@ -130,6 +135,20 @@ TEST(StoredModel, NamesEveryRuleThatAFileBreaks) {
     }
   }
   EXPECT_THROW(read_stored_model("[1", "x"), Error);
+}
+
+TEST(StoredModel, SurvivesDamage) {
+  const std::string good =
+      configuration({"--model", "mamba", "--hybrid-layer-pattern", "M*E", "--mamba-head-dim", "8",
+                     "--mamba-num-groups", "2", "--num-experts", "4", "--disable-bias-linear",
+                     "--window-size", "7,0", "--window-attn-skip-freq", "2"});
+  std::mt19937 random(5);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    const std::string text = test::mutated(good, random);
+    refused += test::accepts([&] { read_stored_model(text, "x"); }) ? 0 : 1;
+  }
+  EXPECT_GT(refused, 100);
 }
 
 }  // namespace stored_model_test

@@ -52,6 +52,19 @@ TEST(ModelDescription, RefusesWhatCannotBeASize) {
   EXPECT_THROW(from_configuration("{}", "x"), Error);
 }
 
+TEST(ModelDescription, HandsOnWhatNoOtherFormatHas) {
+  ModelDescription windows =
+      parse(R"(, "window_size": "7,0", "softmax_type": "learnable", "vocab_size": 60,
+               "tokenizer_type": "NullTokenizer", "lr": 0.1)");
+  windows.model.params_dtype = DType::bf16;
+  const ModelDescription again = from_configuration(to_configuration(windows), "y");
+  EXPECT_EQ(again.model.window_size, (std::array<Index, 2>{7, 0}));
+  EXPECT_EQ(again.model.attention_sink, config::AttentionSink::learned);
+  EXPECT_EQ(again.model.params_dtype, DType::bf16);
+  EXPECT_EQ(again.vocab_size, 61);
+  EXPECT_EQ(again.options.find("lr"), std::string::npos);
+}
+
 /// What is written is what `--yaml-cfg` takes, and means the same model.
 TEST(ModelDescription, IsAConfigurationFile) {
   for (const std::string& family : test::families()) {

@@ -17,7 +17,7 @@ MarkedTokens encoded(const ImageConversation& conversation) {
       text.replace(at, kImageWord.size(), 1, '\1');
     }
     for (const char c : text) {
-      tokens.add(c == '\1' ? ImageTextDataset::kImageToken : c, turn.role == "assistant");
+      tokens.add(c == '\1' ? config::kImageToken : c, turn.role == "assistant");
     }
     tokens.add(0, turn.role == "assistant");
   }

@@ -34,5 +34,12 @@ TEST(PromptLookup, ProposesNothingWithoutARepetition) {
   EXPECT_EQ(different.tokens.size(), 4u);
 }
 
+TEST(PromptLookup, StopsInFrontOfImages) {
+  const PromptLookup lookup;
+  Sequence sequence = sequence_of({1, 2, 3, -7, -8, 1, 2});
+  EXPECT_EQ(lookup.propose(sequence, 4), 1);
+  EXPECT_EQ(sequence.tokens.back(), 3);
+}
+
 }  // namespace prompt_lookup_test
 }  // namespace mpitron::inference

@@ -52,7 +52,7 @@ TEST_F(TaskFileTest, TasksThatComeAlongAreRead) {
   for (const auto& file : std::filesystem::directory_iterator(MPITRON_SOURCE_DIR "/jobs/tasks")) {
     const EvaluationTask own = EvaluationTask::read(file.path());
     EXPECT_EQ(own.name, file.path().stem());
-    EXPECT_EQ(own.generates, own.name == "gsm8k" || own.name.starts_with("msdp"));
+    EXPECT_EQ(own.generates, own.choices.empty());
     ++read;
   }
   EXPECT_GE(read, 7);
@@ -66,6 +66,7 @@ TEST_F(TaskFileTest, SaysWhatIsWrong) {
   expect_told("task: x\ndoc_to_text: y\ndoc_to_target: z\n", "key doc_to_choice is missing");
   expect_told(std::string(kPair) + "include: other\n", "unknown key include");
   expect_told(std::string(kPair) + "clean: all\n", "known is wikihow");
+  expect_told(std::string(kPair) + "doc_to_image: a\n", "output_type generate_until is needed");
   expect_told(std::string(kPair) + "output_type: loglikelihood\n", "generate_until");
   expect_told(std::string(kPair) + "fewshot_config: {sampler: last}\n", "first_n");
   expect_told("task: x\ndoc_to_text: !function f.g\ndoc_to_target: z\n", "Python functions");

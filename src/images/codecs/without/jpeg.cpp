@@ -4,7 +4,7 @@
 
 namespace mpitron::images {
 
-Image decode_jpeg(Bytes, const std::string& name) {
+Image decode_jpeg(Bytes, const std::string& name, Index) {
   throw_environment("{}: this program was built without libjpeg-turbo, which reads JPEG files",
                     name);
 }

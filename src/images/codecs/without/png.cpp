@@ -4,7 +4,7 @@
 
 namespace mpitron::images {
 
-Image decode_png(Bytes, const std::string& name) {
+Image decode_png(Bytes, const std::string& name, Index) {
   throw_environment("{}: this program was built without libpng, which reads PNG files", name);
 }
 

@@ -4,7 +4,7 @@
 
 namespace mpitron::images {
 
-Image decode_webp(Bytes, const std::string& name) {
+Image decode_webp(Bytes, const std::string& name, Index) {
   throw_environment("{}: this program was built without libwebp, which reads WebP files", name);
 }
 

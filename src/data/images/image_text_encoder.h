@@ -2,12 +2,12 @@
 #include "data/images/image_texts.h"
 #include "tokenizers/core/tokenizer.h"
 
-namespace mpitron::train {
+namespace mpitron::data {
 
 /// How a run makes tokens of conversations about images: turn by turn, the end of a document behind
 /// each; what the assistant says, and the end behind it, is learned. `image_tags`: "nvlm" or
 /// "internvl" put texts around every image. The tokenizer must outlive the result.
-std::function<data::MarkedTokens(const data::ImageConversation&)> make_image_text_encoder(
+std::function<MarkedTokens(const ImageConversation&)> make_image_text_encoder(
     const tokenizers::Tokenizer& tokenizer, config::ImageTags image_tags = config::ImageTags::none);
 
 /// The tokens that stand in front of an image's tiles, those of the whole image last; empty without
@@ -15,4 +15,4 @@ std::function<data::MarkedTokens(const data::ImageConversation&)> make_image_tex
 std::vector<std::vector<std::int64_t>> tile_tags(const tokenizers::Tokenizer& tokenizer,
                                                  const config::TilingConfig& tiling);
 
-}  // namespace mpitron::train
+}  // namespace mpitron::data

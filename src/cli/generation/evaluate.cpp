@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "checkpoint/folders/folder.h"
 #include "cli/commands.h"
 #include "cli/evaluation/task_runs.h"
+#include "cli/generation/loaded_model.h"
+#include "cli/run/launch.h"
 #include "cli/run/pretrain.h"
 #include "config/parse/stored_model.h"
 #include "convert/names/hugging_face_config.h"
@@ -128,19 +131,39 @@ void print_result(const std::string& line) {
   log::print(fmt::format("{}\n{}\n{}", dashes, line, dashes));
 }
 
-void evaluate_tasks(const EvaluateOptions& options, device::Device& device,
-                    train::Session& session) {
+/// `run`: from a request to its figures.
+template <class Run>
+void evaluate_tasks(const EvaluateOptions& options, bool writes, Run&& run) {
   std::string json;
   for (const TaskRequest& request : options.tasks) {
-    const TaskFigures figures = run_task(request, device, session);
+    const TaskFigures figures = run(request);
     print_result(figures.line);
     json += (json.empty() ? "" : ",\n ") + figures.json;
   }
-  if (!options.output.empty() && session.model().world().rank() == 0) {
+  if (!options.output.empty() && writes) {
     AtomicFile file(options.output);
     file.write("{\"results\": [" + json + "]}\n");
     file.commit();
   }
+}
+
+/// Answers are generated as `mpitron generate` does it, with its options.
+void evaluate_images(const EvaluateOptions& options, const Arguments& words) {
+  ModelOptions loaded;
+  Flags flags("evaluate", "Measures a model that sees images by tasks.");
+  loaded.declare(flags);
+  if (!flags.parse(words)) {
+    return;
+  }
+  const std::shared_ptr<comm::World> world = launch_world(loaded.layout.timeout_minutes);
+  const device::HostRuntime runtime;
+  LoadedModel model(loaded, world);
+  if (!model.leads()) {
+    return model.follow();
+  }
+  evaluate_tasks(options, true, [&](const TaskRequest& request) {
+    return run_task(request, *model.engine, model.config(), *model.tokenizer);
+  });
 }
 
 }  // namespace
@@ -152,10 +175,17 @@ int evaluate(const Arguments& arguments) {
   }
   Arguments words = arguments;
   const EvaluateOptions options = take_options(words);
-  words = run_words(std::move(words));
-  return run_model(kind_of(words), words, [&](device::Device& device, train::Session& session) {
-    evaluate_tasks(options, device, session);
-  });
+  const std::string kind = kind_of(words);
+  if (kind == "vlm") {
+    evaluate_images(options, words);
+    return static_cast<int>(ExitCode::success);
+  }
+  return run_model(
+      kind, run_words(std::move(words)), [&](device::Device& device, train::Session& session) {
+        evaluate_tasks(
+            options, session.model().world().rank() == 0,
+            [&](const TaskRequest& request) { return run_task(request, device, session); });
+      });
 }
 
 }  // namespace mpitron::cli

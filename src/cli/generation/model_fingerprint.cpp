@@ -1,0 +1,57 @@
+#include "cli/generation/model_fingerprint.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/checkpoint_path.h"
+#include "convert/formats/format.h"
+#include "utils/system/files.h"
+#include "utils/text/hash.h"
+
+namespace mpitron::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Pieces over the whole file: weights that differ do so everywhere.
+void add_samples(Hasher128& hasher, std::string_view content) {
+  constexpr std::size_t kPieces = 64, kPiece = std::size_t{16} << 10;
+  if (content.size() <= kPieces * kPiece) {
+    hasher.update(content);
+    return;
+  }
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    hasher.update(content.substr((content.size() - kPiece) / (kPieces - 1) * i, kPiece));
+  }
+}
+
+std::vector<fs::path> files_of(const fs::path& load) {
+  if (convert::detect_format(load) == convert::Format::mpitron) {
+    return {checkpoint_file(load)};
+  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(load)) {
+    if (entry.is_regular_file()) {
+      files.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace
+
+std::string model_fingerprint(const fs::path& load) {
+  Hasher128 hasher;
+  for (const fs::path& path : files_of(load)) {
+    hasher.update(path.lexically_relative(load).string());
+    const auto size = static_cast<std::uint64_t>(fs::file_size(path));
+    hasher.update({reinterpret_cast<const char*>(&size), sizeof(size)});
+    if (size > 0) {
+      add_samples(hasher, MappedFile(path).text());
+    }
+  }
+  return hasher.digest().hex();
+}
+
+}  // namespace mpitron::cli

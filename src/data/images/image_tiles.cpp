@@ -1,0 +1,34 @@
+#include "data/images/image_tiles.h"
+
+#include <span>
+
+#include "images/augment/views.h"
+#include "images/transforms/tiles.h"
+
+namespace mpitron::data {
+namespace {
+
+constexpr images::Normalisation kClip{{0.48145466f, 0.4578275f, 0.40821073f},
+                                      {0.26862954f, 0.26130258f, 0.27577711f}};
+constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
+
+}  // namespace
+
+std::vector<float> image_tiles(const images::Image& image, const config::VlmConfig& vlm) {
+  const bool clip = vlm.tower == config::TowerKind::clip;
+  // CLIP resizes a palette's indices, others its colours.
+  const images::Tiling tiling{.tile = vlm.tile,
+                              .most_tiles = vlm.tiling.most_tiles,
+                              .area_weighted = vlm.tiling.area_weighted,
+                              .thumbnail = vlm.tiling.thumbnail,
+                              .keeps_palettes = clip};
+  const auto pixels = static_cast<std::size_t>(images::kChannels * vlm.tile * vlm.tile);
+  std::vector<float> planes;
+  for (const images::Image& tile : images::cut_into_tiles(image, tiling)) {
+    planes.resize(planes.size() + pixels);
+    images::write_planes(tile, clip ? kClip : kSiglip, std::span(planes).last(pixels));
+  }
+  return planes;
+}
+
+}  // namespace mpitron::data

@@ -1,0 +1,201 @@
+#include "inference/image_memory.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "config/parse/parse.h"
+#include "inference/cached_engine.h"
+#include "inference/sampling/log_probs.h"
+#include "inference/scheduling/generator.h"
+#include "models/llava/llava_batch.h"
+#include "models/llava/llava_model.h"
+#include "support/host_runtime.h"
+#include "tokenizers/core/null_tokenizer.h"
+
+namespace mpitron::inference {
+namespace image_memory_test {
+
+constexpr Index kEdge = 16, kPositions = 17;
+
+/// A GPT of two layers that sees images of 16 x 16 pixels.
+config::ModelConfig tiny_vlm(const std::string& positions) {
+  config::ModelConfig config = config::parse_run_config({"--model",
+                                                         "vlm",
+                                                         "--data-path",
+                                                         "unread",
+                                                         "--encoder-num-layers",
+                                                         "1",
+                                                         "--img-h",
+                                                         "16",
+                                                         "--img-w",
+                                                         "16",
+                                                         "--patch-dim",
+                                                         "4",
+                                                         "--num-layers",
+                                                         "2",
+                                                         "--hidden-size",
+                                                         "32",
+                                                         "--num-attention-heads",
+                                                         "4",
+                                                         "--seq-length",
+                                                         "64",
+                                                         "--max-position-embeddings",
+                                                         "64",
+                                                         "--dataloader-seq-length",
+                                                         "40",
+                                                         "--micro-batch-size",
+                                                         "1",
+                                                         "--train-iters",
+                                                         "1",
+                                                         "--lr",
+                                                         "1e-3",
+                                                         "--init-method-std",
+                                                         "0.3",
+                                                         "--tokenizer-type",
+                                                         "NullTokenizer",
+                                                         "--vocab-size",
+                                                         "60",
+                                                         "--untie-embeddings-and-output-weights",
+                                                         "--position-embedding-type",
+                                                         positions})
+                                   .model;
+  config.padded_vocab_size = 64;
+  return config;
+}
+
+class ImagesInPrompts : public ::testing::Test {
+ protected:
+  ImagesInPrompts()
+      : model_(tiny_vlm("rope"), *device_,
+               models::Model::Share{.groups = comm::groups_of_one(*world_),
+                                    .part = nn::whole_model(tiny_vlm("rope"))}) {
+    model_.initialize();
+  }
+
+  static PromptImage image(Index period) {
+    std::vector<float> pixels;
+    for (Index i = 0; i < 3 * kEdge * kEdge; ++i) {
+      pixels.push_back(static_cast<float>(i % period) / 2 - 1);
+    }
+    return std::make_shared<const std::vector<float>>(std::move(pixels));
+  }
+
+  /// Words, an image, words, another one and words; `images` may be fewer.
+  static GenerationRequest request(std::vector<PromptImage> images) {
+    GenerationRequest result{.prompt = {3}, .max_tokens = 6, .sampling = {.temperature = 0}};
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      result.prompt.insert(result.prompt.end(), kPositions, config::kImageToken);
+      result.prompt.push_back(static_cast<TokenId>(5 + i));
+    }
+    result.images = std::move(images);
+    return result;
+  }
+
+  Answer answered(Engine& engine, GenerationRequest asked) {
+    asked.log_probs = 0;
+    Generator generator(engine, tokenizer_, {});
+    return generator.run({std::move(asked)}).front();
+  }
+
+  CachedEngine engine(Index step_tokens) const {
+    return {*device_,
+            model_,
+            {.block_size = 8, .blocks = 40, .slots = 2, .max_step_tokens = step_tokens},
+            tokenizer_.vocab_size()};
+  }
+
+  /// The likeliest token behind a text and its log-probability, as training computes them.
+  TokenLogProb next(const std::vector<std::int64_t>& text, const std::vector<float>& tiles) const {
+    const auto count = static_cast<Index>(text.size());
+    const auto images = static_cast<std::int64_t>(tiles.size()) / (3 * kEdge * kEdge);
+    const std::vector<std::int64_t> labels(text.size()), in_row{images},
+        ones(static_cast<std::size_t>(images), 1);
+    const std::vector<float> mask(text.size());
+    const Index length = count + images * (kPositions - 1);
+    const models::Batch batch = models::llava_batch(*device_,
+                                                    {.samples = 1,
+                                                     .sequence_length = length,
+                                                     .columns = {{models::kTokens, text},
+                                                                 {models::kLabels, labels},
+                                                                 {models::kLossMask, mask},
+                                                                 {models::kPixels, tiles},
+                                                                 {models::kImagesPerRow, in_row},
+                                                                 {models::kTilesPerImage, ones}}},
+                                                    *model_.config().vlm);
+    autograd::Context context{.device = *device_, .mode = autograd::Mode::evaluate};
+    const tensor::Tensor logits = model_.logits(context, batch).value;
+    const float* row = logits.data<float>() + (length - 1) * logits.shape()[2];
+    const auto id =
+        static_cast<TokenId>(std::max_element(row, row + tokenizer_.vocab_size()) - row);
+    return LogProbs(tokenizer_.vocab_size())
+        .of({row, static_cast<std::size_t>(logits.shape()[2])}, id, 0)
+        .token;
+  }
+
+  std::shared_ptr<comm::World> world_ = comm::make_single_world();
+  std::unique_ptr<device::Device> device_ = device::make_device("host");
+  tokenizers::NullTokenizer tokenizer_{60};
+  models::LlavaModel model_;
+};
+
+TEST_F(ImagesInPrompts, AreSeenAsInTraining) {
+  const PromptImage first = image(7), second = image(3);
+  std::vector<float> tiles = *first;
+  tiles.insert(tiles.end(), second->begin(), second->end());
+  std::vector<std::int64_t> text = {3, -200, 5, -200, 6};
+  TokenIds want;
+  std::vector<float> values;
+  for (Index i = 0; i < 6; ++i) {
+    const TokenLogProb likeliest = next(text, tiles);
+    want.push_back(likeliest.id);
+    values.push_back(likeliest.value);
+    text.push_back(want.back());
+  }
+  for (const Index step_tokens : {7, 512}) {
+    CachedEngine own = engine(step_tokens);
+    for (const char* place : {"computed", "in the cache"}) {
+      const Answer answer = answered(own, request({first, second}));
+      EXPECT_EQ(answer.tokens, want) << place;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        EXPECT_NEAR(answer.log_probs[i].token.value, values[i], 1e-4) << place;
+      }
+    }
+  }
+  CachedEngine own = engine(512);
+  const Answer swapped = answered(own, request({second, first}));
+  EXPECT_GT(std::abs(swapped.log_probs.front().token.value - values.front()), 1e-2);
+}
+
+TEST_F(ImagesInPrompts, KnowTheSamePixelsAgain) {
+  CachedEngine own = engine(64);
+  const SeenImageHandle a = own.see(*image(1)), b = own.see(*image(2)), again = own.see(*image(1));
+  EXPECT_EQ(a, again);
+  EXPECT_EQ(a->positions, kPositions);
+  EXPECT_EQ(b->first, a->first - kPositions);
+}
+
+TEST_F(ImagesInPrompts, HaveTheirPlaces) {
+  CachedEngine own = engine(64);
+  GenerationRequest asked = request({image(1)});
+  asked.images.push_back(image(2));
+  EXPECT_THROW(answered(own, asked), Error);
+  asked.images.clear();
+  EXPECT_THROW(answered(own, asked), Error);
+  asked = request({image(1)});
+  asked.prompt_log_probs = true;
+  EXPECT_THROW(answered(own, asked), Error);
+}
+
+TEST(LearnedPositions, TakeNoImages) {
+  const std::unique_ptr<device::Device> device = device::make_device("host");
+  const models::LlavaModel model(
+      tiny_vlm("learned_absolute"), *device,
+      models::Model::Share{.groups = comm::groups_of_one(*comm::make_single_world()),
+                           .part = nn::whole_model(tiny_vlm("learned_absolute"))});
+  ImageMemory images(*device, model);
+  EXPECT_THROW(images.see(std::vector<float>(3 * kEdge * kEdge)), Error);
+}
+
+}  // namespace image_memory_test
+}  // namespace mpitron::inference
