@@ -9,21 +9,6 @@
 namespace mpitron::train {
 namespace {
 
-/// Samples of each split, as the reference counts them (features: training.py).
-data::PerSplit<std::optional<Index>> num_samples(const config::TrainingConfig& training) {
-  const Index batch = training.global_batch_size;
-  const Index evaluations =
-      training.eval_interval > 0 ? training.train_iters / training.eval_interval + 1 : 1;
-  data::PerSplit<std::optional<Index>> samples;
-  samples[data::Split::train] = training.train_samples.value_or(training.train_iters * batch);
-  samples[data::Split::valid] = evaluations * training.eval_iters * batch;
-  samples[data::Split::test] = training.eval_iters * batch;
-  if (training.full_validation) {
-    samples[data::Split::valid] = std::nullopt;
-  }
-  return samples;
-}
-
 /// Names that tokenizers::make_tokenizer knows.
 std::string name_of(config::TokenizerType type) {
   using enum config::TokenizerType;
@@ -73,6 +58,20 @@ data::ConversationSamples conversation_samples(const config::RunConfig& config) 
 }
 
 }  // namespace
+
+data::PerSplit<std::optional<Index>> requested_samples(const config::TrainingConfig& training) {
+  const Index batch = training.global_batch_size;
+  const Index evaluations =
+      training.eval_interval > 0 ? training.train_iters / training.eval_interval + 1 : 1;
+  data::PerSplit<std::optional<Index>> samples;
+  samples[data::Split::train] = training.train_samples.value_or(training.train_iters * batch);
+  samples[data::Split::valid] = evaluations * training.eval_iters * batch;
+  samples[data::Split::test] = training.eval_iters * batch;
+  if (training.full_validation) {
+    samples[data::Split::valid] = std::nullopt;
+  }
+  return samples;
+}
 
 /// The tokenizer's vocabulary, padded so that every tensor parallel rank has as many rows.
 Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
@@ -127,7 +126,7 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
   request.per_split[data::Split::valid] = data::parse_blend(config.data.valid_data_path);
   request.per_split[data::Split::test] = data::parse_blend(config.data.test_data_path);
   request.mock = config.data.mock_data;
-  request.num_samples = num_samples(config.training);
+  request.num_samples = requested_samples(config.training);
   request.seed = config.data.seed;
   request.sample = sample_options(config, tokenizer);
   request.tokenizer = tokenizer.identity();

@@ -55,6 +55,9 @@ std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConf
 /// What a sample of a GPT run holds.
 data::GptSampleOptions sample_options(const config::RunConfig& config,
                                       const tokenizers::Tokenizer& tokenizer);
+/// Samples of each split that a run takes, as the reference counts them (features: training.py);
+/// nothing where it takes them all.
+data::PerSplit<std::optional<Index>> requested_samples(const config::TrainingConfig& training);
 /// Everything that decides which samples a run sees.
 data::GptDataRequest make_data_request(const config::RunConfig& config,
                                        const tokenizers::Tokenizer& tokenizer);

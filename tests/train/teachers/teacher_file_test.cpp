@@ -11,15 +11,20 @@ namespace teacher_file_test {
 
 constexpr std::uint64_t kKeys[] = {7, ~0ULL};
 
-/// What is said of a file whose arrays have these shapes and this type of ids, and two keys.
-std::string refusal(const Shape& ids, const Shape& log_probs, DType type = DType::i32) {
-  const test::TemporaryFolder folder;
-  const std::filesystem::path path = folder / "teacher.h5";
+void write(const std::filesystem::path& path, const Shape& ids, const Shape& log_probs,
+           DType type) {
   io::Hdf5File file(path, io::Hdf5File::Mode::create);
   file.write_table("rows", {"key"}, kKeys);
   file.create_data_set({.name = "ids", .shape = ids, .dtype = type});
   file.create_data_set({.name = "log_probs", .shape = log_probs});
   file.close();
+}
+
+/// What is said of a file whose arrays have these shapes and this type of ids, and two keys.
+std::string refusal(const Shape& ids, const Shape& log_probs, DType type = DType::i32) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "teacher.h5";
+  write(path, ids, log_probs, type);
   return test::message_of([&] { TeacherFile(path, 4); });
 }
 
