@@ -5,6 +5,7 @@
 
 #include "device/streams.h"
 #include "device/tensor_view.h"
+#include "kernels/linear/packed_formats.h"
 #include "utils/numbers/dtype.h"
 
 // Weights that are kept, in 4 bits: NormalFloat (Dettmers et al. 2023, "QLoRA"), sixteen values
@@ -43,7 +44,7 @@ inline Float16 normal_float_scale(float largest) {
   return Float16(std::min(largest, 65504.F));
 }
 
-/// The code next to a weight; `reciprocal`: of the scale, 0 where that is 0. Of two equally near
+/// The code next to a weight; `reciprocal`: reciprocal_of the scale. Of two equally near
 /// codes the lower one.
 inline std::uint8_t normal_float_code(float weight, float reciprocal) {
   const float x = weight * reciprocal;

@@ -38,11 +38,11 @@ void open_kept_weight(device::Device& device, Parameter& parameter) {
 }
 
 /// One buffer of the layer's size, which lives as long as its product.
-Tensor weight_numbers(Context& context, const Parameter& weight, DType dtype) {
+Tensor weight_numbers(Context& context, const Parameter& weight) {
   if (!weight.four_bits) {
     return weight.value;
   }
-  const Tensor numbers = context.empty(weight.local_shape(), dtype);
+  const Tensor numbers = context.empty(weight.local_shape(), weight.four_bits->dtype);
   context.launch(kernels::UnpackNormalFloat{.codes = weight.four_bits->codes.view(),
                                             .scales = weight.four_bits->scales.view(),
                                             .weight = numbers.view()});

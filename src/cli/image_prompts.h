@@ -10,7 +10,7 @@ namespace mpitron::cli {
 class ImagePrompts {
  public:
   ImagePrompts(const config::VlmConfig& vlm, const tokenizers::Tokenizer& tokenizer)
-      : vlm_(vlm), images_(vlm, {.most_pixels = images::kMostPixels}), tokenizer_(tokenizer) {}
+      : images_(vlm, {.most_pixels = images::kMostPixels}), tokenizer_(tokenizer) {}
 
   /// Error(data) where a file cannot be read.
   std::vector<inference::PromptImage> read(const std::vector<std::string>& paths) const;
@@ -20,7 +20,6 @@ class ImagePrompts {
            inference::GenerationRequest& request) const;
 
  private:
-  config::VlmConfig vlm_;
   inference::PromptImages images_;
   const tokenizers::Tokenizer& tokenizer_;
 };

@@ -120,6 +120,11 @@ std::vector<LayerSpec> layer_pattern(const ModelConfig& model) {
   return layers;
 }
 
+bool has_mixer(const ModelConfig& model, MixerKind kind) {
+  const bool others = !model.hybrid.pattern.empty() || !model.hybrid.delta_layers.empty();
+  return others && std::ranges::count(layer_pattern(model), kind, &LayerSpec::mixer) > 0;
+}
+
 /// Letters of rows that have one; the parser and its messages ask here, so that a new row needs no
 /// other list.
 std::string pattern_letters() {

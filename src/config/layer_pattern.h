@@ -75,6 +75,9 @@ LayerSpec layer_spec(const ModelConfig& model, Index number);
 /// All layers of the model, without depths of prediction.
 std::vector<LayerSpec> layer_pattern(const ModelConfig& model);
 
+/// Whether a layer of a hybrid, or of a GPT with delta nets, has this mixer.
+bool has_mixer(const ModelConfig& model, MixerKind kind);
+
 /// Whether one of the layers `first` to `last` (numbers of layer_spec) carries something else than
 /// keys and values from position to position.
 bool keeps_states(const ModelConfig& model, Index first, Index last);

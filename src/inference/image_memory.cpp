@@ -51,8 +51,9 @@ const std::byte* ImageMemory::row_of(std::int64_t id) const {
     return nullptr;
   }
   const auto found = images_.lower_bound(static_cast<TokenId>(id));
-  MPITRON_CHECK(found != images_.end() && !found->second.expired(), id);
+  MPITRON_CHECK(found != images_.end(), id);
   const std::shared_ptr<const Image> image = found->second.lock();
+  MPITRON_CHECK(image != nullptr, id);
   const tensor::Tensor& rows = image->rows;
   const Index row_bytes = rows.shape()[1] * size_of(rows.dtype());
   return static_cast<const std::byte*>(rows.view().data) + (image->first - id) * row_bytes;

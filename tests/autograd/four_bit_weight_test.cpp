@@ -25,7 +25,7 @@ TEST(FourBitWeight, StandsInPlaceOfTheValue) {
   EXPECT_EQ(weight.local_shape(), (Shape{6, 128}));
   EXPECT_EQ(weight.local_bytes(), 6 * (64 + 2 * 2));  // 4.25 bits a weight
   Context context{.device = *device};
-  const std::vector<double> after = test::values_of(weight_numbers(context, weight, DType::f32));
+  const std::vector<double> after = test::values_of(weight_numbers(context, weight));
   double error = 0, size = 0;
   for (std::size_t i = 0; i < before.size(); ++i) {
     error += (after[i] - before[i]) * (after[i] - before[i]);
@@ -44,7 +44,7 @@ TEST(FourBitWeight, IsPackedAgainWithOtherNumbers) {
   test::set_values(weight.value, same);
   pack_kept_weight(*device, weight);
   Context context{.device = *device};
-  EXPECT_EQ(test::values_of(weight_numbers(context, weight, DType::f32)), same);
+  EXPECT_EQ(test::values_of(weight_numbers(context, weight)), same);
 }
 
 TEST(FourBitWeight, RowsOfBrokenGroupsAreRefused) {

@@ -40,4 +40,9 @@ bool has_many_members(std::string_view json, std::size_t most) {
   return members > most;
 }
 
+bool unlike_real_objects(std::string_view json) {
+  constexpr std::size_t kMostMembers = 20'000;
+  return nests_too_deep(json) || has_many_members(json, kMostMembers);
+}
+
 }  // namespace mpitron

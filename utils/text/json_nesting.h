@@ -14,4 +14,7 @@ bool nests_too_deep(std::string_view json);
 /// a name among all others before it takes one more.
 bool has_many_members(std::string_view json, std::size_t most);
 
+/// Whether a text is deeper or larger than any real file that is read into ordered objects.
+bool unlike_real_objects(std::string_view json);
+
 }  // namespace mpitron

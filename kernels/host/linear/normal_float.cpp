@@ -33,7 +33,7 @@ Float16 pack_group(const W* weight, std::uint8_t* codes) {
   }
   const Float16 scale = normal_float_scale(largest);
   const auto wide = static_cast<float>(scale);
-  const float reciprocal = wide != 0 ? 1.F / wide : 0.F;
+  const float reciprocal = reciprocal_of(wide);
   for (Index i = 0; i < kPairs; ++i) {
     const int first = normal_float_code(static_cast<float>(weight[2 * i]), reciprocal);
     const int second = normal_float_code(static_cast<float>(weight[2 * i + 1]), reciprocal);

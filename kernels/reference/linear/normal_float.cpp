@@ -21,7 +21,7 @@ void run(device::ReferenceStream&, const PackNormalFloat& kernel) {
       }
       const auto scale = static_cast<float>(normal_float_scale(largest));
       scales.set(static_cast<double>(scale), row, group);
-      const float reciprocal = scale != 0 ? 1.F / scale : 0.F;
+      const float reciprocal = reciprocal_of(scale);
       for (Index i = begin; i < begin + kNormalFloatGroup; i += 2) {
         const int first = normal_float_code(static_cast<float>(weight(row, i)), reciprocal);
         const int second = normal_float_code(static_cast<float>(weight(row, i + 1)), reciprocal);

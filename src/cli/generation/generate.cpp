@@ -239,10 +239,11 @@ int generate(const Arguments& arguments) {
     return static_cast<int>(ExitCode::success);
   }
   auto requests = requests_of(options, model, prompts);
-  AnswerJournal journal(
-      options.output,
-      {.requests = digest(options, requests), .model = model_fingerprint(options.model.load)},
-      prompts.size());
+  AnswerJournal::Origin origin;
+  if (!options.output.empty()) {
+    origin = {digest(options, requests), model_fingerprint(options.model.load)};
+  }
+  AnswerJournal journal(options.output, origin, prompts.size());
   answer_rest(options, model, prompts, std::move(requests), journal);
   for (std::size_t i = 0; options.tokens > 0 && i < prompts.size(); ++i) {
     log::print(prompts[i] + inference::Fields::parse(journal.answers()[i].line).text("text", ""));

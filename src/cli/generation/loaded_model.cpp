@@ -109,11 +109,12 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
 std::shared_ptr<const tokenizers::ChatTemplate> LoadedModel::chat_template(
     const std::string& file) const {
   const auto* text = dynamic_cast<const tokenizers::HuggingFaceTokenizer*>(tokenizer.get());
-  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
   if (!file.empty()) {
-    chat.emplace(read_file(file),
-                 chat ? chat->tokens() : tokenizers::ChatTemplate::SpecialTokens());
+    return std::make_shared<const tokenizers::ChatTemplate>(
+        read_file(file), text != nullptr ? tokenizers::ChatTemplate::tokens_of(*text)
+                                         : tokenizers::ChatTemplate::SpecialTokens());
   }
+  auto chat = text != nullptr ? tokenizers::ChatTemplate::of(*text) : std::nullopt;
   return chat ? std::make_shared<const tokenizers::ChatTemplate>(*std::move(chat)) : nullptr;
 }
 

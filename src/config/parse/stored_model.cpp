@@ -93,9 +93,7 @@ std::vector<std::string> words_of(const Json& value, const Option& option) {
 class StoredValues {
  public:
   StoredValues(const std::string& text, std::string source) : source_(std::move(source)) {
-    constexpr std::size_t kMostMembers = 20'000;
-    const bool unlikely = nests_too_deep(text) || has_many_members(text, kMostMembers);
-    json_ = unlikely ? Json() : Json::parse(text, nullptr, false);
+    json_ = unlike_real_objects(text) ? Json() : Json::parse(text, nullptr, false);
     if (!json_.is_object()) {
       throw_data("{}: the configuration is no JSON object", source_);
     }
@@ -139,7 +137,8 @@ class StoredValues {
     const Option& option = option_index().option(slot);
     const Origin origin{Origin::Source::yaml, source_};
     std::vector<std::string> words = words_of(value, option);
-    taken_[option_index().dest(slot)] = value;
+    const bool one_word = value.is_array() && option.kind == Kind::value;
+    taken_[option_index().dest(slot)] = one_word ? Json(words.front()) : value;
     const bool off = option.kind == Kind::flag_off;
     if (value.is_boolean() && option.type == Type::boolean) {
       if (value.get<bool>() == off) {  // as without the flag

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "config/layer_pattern.h"
 #include "config/rules/constraint.h"
 #include "config/values/list_expression.h"
 #include "config/values/option_values.h"
@@ -227,9 +228,10 @@ std::string uneven_inputs(const RunConfig& run) {
       {"shared expert on a rank", m.moe ? m.moe->shared_expert_intermediate_size / ranks : 0},
       {"--q-lora-rank", m.multi_latent_attention ? m.q_lora_rank.value_or(0) : 0},
       {"--kv-lora-rank", m.multi_latent_attention ? m.kv_lora_rank : 0},
-      {"Mamba's width on a rank", m.hybrid.pattern.empty() ? 0 : m.hybrid.mamba.width() / ranks},
+      {"Mamba's width on a rank",
+       has_mixer(m, MixerKind::state_space) ? m.hybrid.mamba.width() / ranks : 0},
       {"values of delta nets on a rank",
-       m.hybrid.delta_layers.empty() ? 0 : net.value_heads * net.value_dim / ranks},
+       has_mixer(m, MixerKind::delta_net) ? net.value_heads * net.value_dim / ranks : 0},
   };
   const auto* const uneven =
       std::ranges::find_if(sizes, [](const auto& size) { return size.second % kGroup != 0; });

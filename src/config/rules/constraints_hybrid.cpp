@@ -19,10 +19,6 @@ std::vector<LayerSpec> layers_by_kind(const Facts& f) {
   return others ? layer_pattern(f.run.model) : std::vector<LayerSpec>();
 }
 
-bool has_mixer(const Facts& f, MixerKind kind) {
-  return std::ranges::count(layers_by_kind(f), kind, &LayerSpec::mixer) > 0;
-}
-
 bool has_expert_letters(const Facts& f) {
   const HybridConfig& hybrid = f.run.model.hybrid;
   return count_letter(hybrid.pattern + hybrid.depth_pattern, 'E') > 0;
@@ -176,7 +172,7 @@ bool groups_share_context(Index groups, Index context) {
 }
 
 Result mamba_heads(const Facts& f) {
-  if (!has_mixer(f, MixerKind::state_space)) {
+  if (!has_mixer(f.run.model, MixerKind::state_space)) {
     return {};
   }
   const MambaConfig& m = f.run.model.hybrid.mamba;
@@ -206,7 +202,7 @@ Result mamba_heads(const Facts& f) {
 }
 
 Result delta_heads(const Facts& f) {
-  if (!has_mixer(f, MixerKind::delta_net)) {
+  if (!has_mixer(f.run.model, MixerKind::delta_net)) {
     return {};
   }
   const DeltaNetConfig& d = f.run.model.hybrid.delta_net;

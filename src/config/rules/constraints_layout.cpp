@@ -68,6 +68,11 @@ Result sequence_per_context_rank(const Facts& f) {
                 : Result();
 }
 
+/// Whether the attention of some layer travels so.
+bool travels_by(const ParallelConfig& p, std::string_view word) {
+  return std::ranges::find(p.cp_comm_type, word) != p.cp_comm_type.end();
+}
+
 Result context_groups(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const std::vector<Index>& sizes = p.hierarchical_context_parallel_sizes;
@@ -75,9 +80,7 @@ Result context_groups(const Facts& f) {
   for (const Index size : sizes) {
     product *= size;
   }
-  const bool mixed =
-      std::find(p.cp_comm_type.begin(), p.cp_comm_type.end(), "a2a+p2p") != p.cp_comm_type.end();
-  const bool levels = !mixed || sizes.size() == 2;
+  const bool levels = !travels_by(p, "a2a+p2p") || sizes.size() == 2;
   if (levels && (sizes.empty() || product == p.context_parallel_size)) {
     return {};
   }
@@ -93,11 +96,6 @@ Result context_types(const Facts& f) {
              ? Result()
              : Violation{fmt::format("{} words for {} layers", count, f.run.model.num_layers),
                          "--cp-comm-type p2p"};
-}
-
-/// Whether the attention of some layer travels so.
-bool travels_by(const ParallelConfig& p, std::string_view word) {
-  return std::ranges::find(p.cp_comm_type, word) != p.cp_comm_type.end();
 }
 
 /// Heads travel among all context ranks, or among the inner ones: nothing is left of a division.
@@ -122,8 +120,11 @@ Result heads_per_context_rank(const Facts& f) {
 
 Result masks_by_rows(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
+  if (!f.run.model.reset_attention_mask || p.context_parallel_size <= 1) {
+    return {};
+  }
   for (const char* word : {"a2a", "a2a+p2p"}) {
-    if (f.run.model.reset_attention_mask && p.context_parallel_size > 1 && travels_by(p, word)) {
+    if (travels_by(p, word)) {
       return Violation{fmt::format("--cp-comm-type {} of documents that hide each other", word),
                        "--cp-comm-type p2p | --cp-comm-type all_gather"};
     }

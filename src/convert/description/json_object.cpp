@@ -52,9 +52,8 @@ JsonObject::JsonObject() : data_(std::make_unique<Data>()) {}
 
 JsonObject::JsonObject(const std::string& text, std::string source)
     : data_(std::make_unique<Data>()), source_(std::move(source)) {
-  constexpr std::size_t kMostMembers = 20'000;
-  const bool unlikely = nests_too_deep(text) || has_many_members(text, kMostMembers);
-  data_->json = unlikely ? Json() : Json::parse(without_infinities(text), nullptr, false);
+  data_->json =
+      unlike_real_objects(text) ? Json() : Json::parse(without_infinities(text), nullptr, false);
   if (!data_->json.is_object()) {
     throw_data("{}: no JSON object", source_);
   }

@@ -76,13 +76,6 @@ constexpr std::pair<const char*, Index MambaConfig::*> kMambaSizes[] = {
     {"mamba_num_groups", &MambaConfig::groups},
     {"mamba_num_heads", &MambaConfig::heads},
 };
-constexpr std::pair<const char*, Index DeltaNetConfig::*> kDeltaNetSizes[] = {
-    {"linear_conv_kernel_dim", &DeltaNetConfig::conv_width},
-    {"linear_key_head_dim", &DeltaNetConfig::key_dim},
-    {"linear_value_head_dim", &DeltaNetConfig::value_dim},
-    {"linear_num_key_heads", &DeltaNetConfig::key_heads},
-    {"linear_num_value_heads", &DeltaNetConfig::value_heads},
-};
 constexpr const char *kVariant = "experimental_attention_variant", *kDelta = "gated_delta_net";
 constexpr const char *kFrequency = "linear_attention_freq", *kPattern = "hybrid_layer_pattern";
 constexpr const char *kGate = "attention_output_gate", *kSharedGate = "moe_shared_expert_gate";

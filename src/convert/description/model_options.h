@@ -1,4 +1,6 @@
 #pragma once
+#include <utility>
+
 #include "config/model_config.h"
 #include "convert/description/json_object.h"
 
@@ -6,6 +8,15 @@
 // stored name and a member, or of a word and the value that it stands for.
 
 namespace mpitron::convert {
+
+/// Hugging Face calls them the same.
+inline constexpr std::pair<const char*, Index config::DeltaNetConfig::*> kDeltaNetSizes[] = {
+    {"linear_conv_kernel_dim", &config::DeltaNetConfig::conv_width},
+    {"linear_key_head_dim", &config::DeltaNetConfig::key_dim},
+    {"linear_value_head_dim", &config::DeltaNetConfig::value_dim},
+    {"linear_num_key_heads", &config::DeltaNetConfig::key_heads},
+    {"linear_num_value_heads", &config::DeltaNetConfig::value_heads},
+};
 
 template <class Table, class Object>
 void write_all(const Table& table, const Object& object, JsonObject& json) {

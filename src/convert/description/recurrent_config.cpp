@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 
 #include "config/layer_pattern.h"
+#include "convert/description/model_options.h"
+#include "nn/state_space/mamba_mixer.h"
 
 namespace mpitron::convert {
 namespace {
 
 using config::ActivationKind;
-using config::DeltaNetConfig;
 using config::MambaConfig;
 using config::ModelConfig;
 using config::ModelKind;
@@ -18,16 +19,8 @@ using config::MoeConfig;
 using config::Normalization;
 using config::PositionEmbedding;
 
-constexpr Index kTaps = 4;  // of the convolution of a Mamba mixer
 /// Mamba itself has no longest sequence.
 constexpr Index kAnyLength = Index{1} << 20;
-
-constexpr std::pair<const char*, Index DeltaNetConfig::*> kDeltaNet[] = {
-    {"linear_conv_kernel_dim", &DeltaNetConfig::conv_width},
-    {"linear_key_head_dim", &DeltaNetConfig::key_dim},
-    {"linear_value_head_dim", &DeltaNetConfig::value_dim},
-    {"linear_num_key_heads", &DeltaNetConfig::key_heads},
-    {"linear_num_value_heads", &DeltaNetConfig::value_heads}};
 
 /// The two families call the same sizes differently.
 struct MambaNames {
@@ -101,7 +94,8 @@ void read_mamba(ConfigReading& reading, const MambaNames& names) {
   m.attention_dropout = json.real("attention_dropout", 0);
   reading.require(mamba.heads % mamba.groups == 0, "heads that groups do not share evenly");
   reading.require(m.norm_epsilon == 1e-5, "layer_norm_epsilon that differs from the mixers' 1e-5");
-  reading.require(json.size("conv_kernel", kTaps) == kTaps, "conv_kernel that is not 4");
+  reading.require(json.size("conv_kernel", nn::kMambaConvWidth) == nn::kMambaConvWidth,
+                  "conv_kernel that is not 4");
   const std::string activation = json.text(names.activation, "silu");
   reading.require(activation == "silu" || activation == "swish",
                   fmt::format("{} {}", names.activation, activation));
@@ -120,7 +114,7 @@ void write_mamba(const ModelConfig& m, const MambaNames& names, JsonObject& json
   json.set(names.head_dim, mamba.head_dim);
   json.set(names.state_dim, mamba.state_dim);
   json.set("n_groups", mamba.groups);
-  json.set("conv_kernel", kTaps);
+  json.set("conv_kernel", nn::kMambaConvWidth);
   json.set("expand", std::max<Index>(1, mamba.width() / m.hidden_size));
   json.set(names.activation, "silu");
   json.set("use_bias", false);
@@ -154,7 +148,7 @@ void read_qwen3_next(ConfigReading& reading) {
   m.apply_layernorm_1p = m.qk_layernorm = m.attention_output_gate = true;
   m.add_bias_linear = m.add_qkv_bias = false;
   m.hybrid.delta_layers = read_delta_layers(reading);
-  for (const auto& [name, member] : kDeltaNet) {
+  for (const auto& [name, member] : kDeltaNetSizes) {
     m.hybrid.delta_net.*member = reading.json.size(name, m.hybrid.delta_net.*member);
   }
   m.moe = read_qwen_experts(reading);
@@ -175,9 +169,7 @@ void write_qwen3_next(const ModelDescription& description, JsonObject& json) {
     kinds.emplace_back(delta ? kLinear : kFull);
   }
   json.set_list("layer_types", kinds);
-  for (const auto& [name, member] : kDeltaNet) {
-    json.set(name, m.hybrid.delta_net.*member);
-  }
+  write_all(kDeltaNetSizes, m.hybrid.delta_net, json);
   json.set("num_experts", moe.num_experts);
   json.set("num_experts_per_tok", moe.topk);
   json.set("moe_intermediate_size", moe.ffn_hidden_size);

@@ -45,7 +45,7 @@ Format parse_format(const std::string& name, const std::string& option) {
 
 Format detect_format(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
-    throw_data("--from {}: no such file or folder", path.string());
+    throw_data("{}: no such file or folder", path.string());
   }
   if (is_mpitron_checkpoint(path)) {
     return Format::mpitron;
@@ -60,7 +60,7 @@ Format detect_format(const std::filesystem::path& path) {
     return Format::hugging_face;
   }
   throw_data(
-      "--from {}: none of checkpoint.h5 (mpitron), config.json (huggingface), mp_rank_00* "
+      "{}: none of checkpoint.h5 (mpitron), config.json (huggingface), mp_rank_00* "
       "(megatron-torch), .metadata (megatron-torch-dist) is there; a folder of checkpoints needs "
       "its latest_checkpointed_iteration.txt, else give the iter_* folder itself",
       path.string());

@@ -1,5 +1,6 @@
 #include "convert/names/extents.h"
 
+#include "nn/state_space/mamba_mixer.h"
 #include "utils/check.h"
 
 namespace mpitron::convert {
@@ -7,9 +8,6 @@ namespace {
 
 using config::ModelConfig;
 using enum Extent;
-
-/// Of the convolution in front of a scan: the reference and its descendants have no other.
-constexpr Index kMambaTaps = 4;
 
 Index halves(const ModelConfig& m) {
   return m.gated_linear_unit ? 2 : 1;
@@ -34,7 +32,7 @@ Index extent_of_states(Extent which, const config::HybridConfig& hybrid) {
     case mamba_heads:
       return mamba.heads;
     case mamba_taps:
-      return kMambaTaps;
+      return nn::kMambaConvWidth;
     case delta_channels:
       return 2 * keys + values;
     case delta_streams:

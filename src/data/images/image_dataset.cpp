@@ -5,7 +5,6 @@
 #include "images/augment/views.h"
 #include "images/codecs/decode.h"
 #include "utils/error.h"
-#include "utils/log.h"
 
 namespace mpitron::data {
 namespace {

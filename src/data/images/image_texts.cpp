@@ -48,10 +48,10 @@ std::vector<Index> ImageTextDataset::add_tiles(Index sample, Sample& result) con
   std::vector<Index> tiles_per_image;
   for (Index image = 0; image < conversations_->images(sample); ++image) {
     const EncodedImage encoded = conversations_->read(sample, image);
-    const std::vector<float> tiles = image_tiles(
-        decode_image(encoded.bytes, conversations_->image_name(sample, image)), options_.vlm);
-    append(result.tiles, tiles);
-    tiles_per_image.push_back(static_cast<Index>(tiles.size()) / pixels);
+    const std::size_t before = result.tiles.size();
+    append_tiles(decode_image(encoded.bytes, conversations_->image_name(sample, image)),
+                 options_.vlm, result.tiles);
+    tiles_per_image.push_back(static_cast<Index>(result.tiles.size() - before) / pixels);
   }
   return tiles_per_image;
 }

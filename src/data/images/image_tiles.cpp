@@ -14,7 +14,8 @@ constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
 
 }  // namespace
 
-std::vector<float> image_tiles(const images::Image& image, const config::VlmConfig& vlm) {
+void append_tiles(const images::Image& image, const config::VlmConfig& vlm,
+                  std::vector<float>& planes) {
   const bool clip = vlm.tower == config::TowerKind::clip;
   // CLIP resizes a palette's indices, others its colours.
   const images::Tiling tiling{.tile = vlm.tile,
@@ -23,12 +24,10 @@ std::vector<float> image_tiles(const images::Image& image, const config::VlmConf
                               .thumbnail = vlm.tiling.thumbnail,
                               .keeps_palettes = clip};
   const auto pixels = static_cast<std::size_t>(images::kChannels * vlm.tile * vlm.tile);
-  std::vector<float> planes;
   for (const images::Image& tile : images::cut_into_tiles(image, tiling)) {
     planes.resize(planes.size() + pixels);
     images::write_planes(tile, clip ? kClip : kSiglip, std::span(planes).last(pixels));
   }
-  return planes;
 }
 
 }  // namespace mpitron::data

@@ -6,8 +6,9 @@
 
 namespace mpitron::data {
 
-/// An image as the encoder of a vlm wants it: cut into tiles, resized and normalised, [tiles, 3,
-/// tile, tile].
-std::vector<float> image_tiles(const images::Image& image, const config::VlmConfig& vlm);
+/// Appends an image as the encoder of a vlm wants it: cut into tiles, resized and normalised,
+/// [tiles, 3, tile, tile].
+void append_tiles(const images::Image& image, const config::VlmConfig& vlm,
+                  std::vector<float>& planes);
 
 }  // namespace mpitron::data

@@ -107,13 +107,23 @@ void Fields::check(const FieldRule& rule) const {
     return;
   }
   check_type(rule);
-  if (rule.least == rule.most) {
-    return;
-  }
-  const double value = rule.type == FieldType::texts ? static_cast<double>(texts(rule.name)->size())
-                                                     : number(rule.name, 0);
-  if (value < rule.least || value > rule.most) {
+  const std::optional<double> value = bounded_value(rule);
+  if (value && rule.least != rule.most && (*value < rule.least || *value > rule.most)) {
     refuse(rule.name, allowed_by(rule));
+  }
+}
+
+/// A number, or how many texts there are; of other types their readers know the bounds.
+std::optional<double> Fields::bounded_value(const FieldRule& rule) const {
+  switch (rule.type) {
+    case FieldType::integer:
+    case FieldType::number:
+    case FieldType::real:
+      return number(rule.name, 0);
+    case FieldType::texts:
+      return static_cast<double>(texts(rule.name)->size());
+    default:
+      return std::nullopt;
   }
 }
 

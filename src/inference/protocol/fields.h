@@ -110,6 +110,7 @@ class Fields {
   explicit Fields(std::unique_ptr<Value> value);
   void check(const FieldRule& rule) const;
   void check_type(const FieldRule& rule) const;
+  std::optional<double> bounded_value(const FieldRule& rule) const;
   std::unique_ptr<Value> value_;
 };
 

@@ -204,7 +204,8 @@ OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields) {
     request.prompts.back().push_back(model.bos());
   }
   const std::string own = fields.text("chat_template", "");
-  if (fields.has("tools") && fields.text("tool_choice", "auto") != "none") {
+  const bool calls = fields.has("tools") && fields.text("tool_choice", "auto") != "none";
+  if (calls && (model.chat || !own.empty())) {
     request.tools = tool_format(own.empty() ? model.chat->source() : own);
   }
   limit_tokens(model, request, model.shape.max_positions);

@@ -66,7 +66,7 @@ void HttpConnection::handle(HttpMessage message) {
     all_.handler(request, answer);
   } catch (const std::exception& error) {
     log::warning("server: {} {}: {}", request.method, request.target, error.what());
-    answer->send({500, R"({"error": {"message": "the server failed", "type": "server_error"}})"});
+    answer->send(refusal(500, "the server failed"));
   }
 }
 

@@ -38,22 +38,23 @@ void measure_overlap(const EvaluationTask& task, const std::vector<TaskQuestion>
 /// With several right answers each.
 void measure_references(const EvaluationTask& task, const std::vector<TaskQuestion>& questions,
                         GenerationResult& result) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> captions;
-  double vqa = 0, relaxed = 0;
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    const std::vector<std::string>& references = questions[i].references;
-    captions.emplace_back(result.answers[i], references);
-    vqa += vqa_accuracy(result.answers[i], references);
-    relaxed += relaxed_accuracy(result.answers[i], references);
-  }
-  const auto count = static_cast<double>(questions.size());
-  if (task.measures("vqa_accuracy")) {
-    result.vqa = vqa / count;
-  }
-  if (task.measures("relaxed_accuracy")) {
-    result.relaxed = relaxed / count;
-  }
+  const auto mean = [&](const char* metric, auto&& measure) -> std::optional<double> {
+    if (!task.measures(metric)) {
+      return std::nullopt;
+    }
+    double sum = 0;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      sum += measure(result.answers[i], questions[i].references);
+    }
+    return sum / static_cast<double>(questions.size());
+  };
+  result.vqa = mean("vqa_accuracy", vqa_accuracy);
+  result.relaxed = mean("relaxed_accuracy", relaxed_accuracy);
   if (task.measures("cider")) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> captions;
+    for (std::size_t i = 0; i < questions.size(); ++i) {
+      captions.emplace_back(result.answers[i], questions[i].references);
+    }
     result.cider = cider(captions);
   }
 }

@@ -113,7 +113,11 @@ std::string up_to_content(std::string text, const Json& content) {
 
 }  // namespace
 
+/// Most chats have none, and are not parsed for them.
 std::vector<std::string> chat_images(const std::string& messages) {
+  if (messages.find("image_url") == std::string::npos) {
+    return {};
+  }
   std::vector<std::string> images;
   const Json list = Json::parse(messages, nullptr, false);
   for (const Json& message : list.is_array() ? list : Json::array()) {

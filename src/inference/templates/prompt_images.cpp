@@ -45,8 +45,9 @@ std::filesystem::path file_below(const std::filesystem::path& root, std::string_
 
 PromptImage PromptImages::of_bytes(std::span<const std::byte> bytes,
                                    const std::string& name) const {
-  return std::make_shared<std::vector<float>>(
-      data::image_tiles(data::decode_image(bytes, name, policy_.most_pixels), vlm_));
+  const auto tiles = std::make_shared<std::vector<float>>();
+  data::append_tiles(data::decode_image(bytes, name, policy_.most_pixels), vlm_, *tiles);
+  return tiles;
 }
 
 PromptImage PromptImages::read(const std::string& url) const {

@@ -4,6 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "utils/text/blanks.h"
+#include "utils/text/json_nesting.h"
+
 namespace mpitron::inference {
 namespace {
 
@@ -11,20 +14,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>", kList = "[TOOL_CALLS]";
 constexpr std::string_view kPython = "<|python_tag|>";
-constexpr const char* kCallBlanks = " \t\r\n";
+constexpr std::string_view kCallBlanks = " \t\r\n";
 constexpr std::size_t kLongest = 1 << 20;  // of what is read as JSON
-constexpr Json::size_type kDeepest = 64;
 
-/// JSON that is nested no deeper than a parser that recurses can take; discarded otherwise.
+/// JSON of a size and depth that a call has; discarded otherwise.
 Json parse(std::string_view text) {
-  std::size_t depth = 0, deepest = 0;
-  for (const char c : text) {
-    depth += c == '{' || c == '[';
-    deepest = std::max(deepest, depth);
-    depth -= depth > 0 && (c == '}' || c == ']');
-  }
-  return deepest > kDeepest || text.size() > kLongest ? Json(Json::value_t::discarded)
-                                                      : Json::parse(text, nullptr, false);
+  return text.size() > kLongest || unlike_real_objects(text) ? Json(Json::value_t::discarded)
+                                                             : Json::parse(text, nullptr, false);
 }
 
 /// An object with a name and arguments, which some formats call parameters.
@@ -38,12 +34,6 @@ std::optional<ToolCall> call_of(const Json& json) {
     return std::nullopt;
   }
   return ToolCall{json.at("name").get<std::string>(), arguments.dump()};
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kCallBlanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kCallBlanks) + 1);
 }
 
 CalledText read_tags(const std::string& answer) {
@@ -61,7 +51,8 @@ CalledText read_tags(const std::string& answer) {
     from = end + kClose.size();
   }
   result.text.append(answer, from);
-  result.text = result.calls.empty() ? result.text : std::string(trimmed(result.text));
+  result.text =
+      result.calls.empty() ? result.text : std::string(stripped(result.text, kCallBlanks));
   return result;
 }
 
@@ -80,7 +71,7 @@ CalledText read_list(const std::string& answer) {
 
 CalledText read_objects(const std::string& answer) {
   CalledText result;
-  std::string_view rest = trimmed(answer);
+  std::string_view rest = stripped(answer, kCallBlanks);
   if (rest.starts_with(kPython)) {
     rest.remove_prefix(kPython.size());
   }
@@ -92,7 +83,7 @@ CalledText read_objects(const std::string& answer) {
       return {answer, {}};
     }
     result.calls.push_back(*call);
-    rest = trimmed(rest.substr(std::min(end + 1, rest.size())));
+    rest = stripped(rest.substr(std::min(end + 1, rest.size())), kCallBlanks);
   }
   return result;
 }
@@ -144,7 +135,7 @@ std::size_t text_before_calls(ToolFormat format, std::string_view answer) {
     case ToolFormat::list:
       return before_marker(answer, kList);
     case ToolFormat::objects: {
-      const std::string_view text = trimmed(answer);
+      const std::string_view text = stripped(answer, kCallBlanks);
       const bool may_call = text.empty() || text.front() == '{' || text.starts_with(kPython) ||
                             kPython.starts_with(text);
       return may_call ? 0 : answer.size();

@@ -43,7 +43,7 @@ void multiply(Context& context, const Tensor& x, const Parameter& weight, const 
   if (weight.fp8) {
     return multiply_in_fp8(context, x, weight, bias, y);
   }
-  const Tensor numbers = weight_numbers(context, weight, x.dtype());
+  const Tensor numbers = weight_numbers(context, weight);
   kernels::Matmul product{.a = x.view(), .b = numbers.view(), .c = y.view(), .transpose_b = true};
   if (bias != nullptr) {
     product.bias = bias->value.view();
@@ -55,7 +55,7 @@ void multiply_back(Context& context, const Tensor& dy, const Parameter& weight, 
   if (weight.fp8) {
     return multiply_back_in_fp8(context, dy, weight, dx);
   }
-  const Tensor numbers = weight_numbers(context, weight, dy.dtype());
+  const Tensor numbers = weight_numbers(context, weight);
   context.launch_with_workspace(
       kernels::Matmul{.a = dy.view(), .b = numbers.view(), .c = dx.view()});
 }

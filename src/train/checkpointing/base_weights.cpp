@@ -94,9 +94,9 @@ using checkpoint::LoadTarget;
 /// value at a time. Every rank takes as many turns as the one that has most of them.
 void read_in_4_bits(TrainedModel& model, device::Device& device,
                     checkpoint::CheckpointReader& reader, std::vector<LoadTarget> targets) {
-  auto turns = static_cast<double>(targets.size());
-  model.world().all()->all_reduce({&turns, DType::f64, {1}}, comm::Reduction::maximum).wait();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(turns); ++i) {
+  const auto turns = static_cast<std::size_t>(
+      model.world().all()->reduce(static_cast<double>(targets.size()), comm::Reduction::maximum));
+  for (std::size_t i = 0; i < turns; ++i) {
     if (i >= targets.size()) {
       reader.read({});
       continue;

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "cli/command_test.h"
+#include "support/corpus.h"
 #include "utils/error.h"
 
 namespace mpitron::cli {
@@ -19,12 +20,7 @@ class AnswerJournalTest : public CommandTest {
     return AnswerJournal(output(), {requests, model}, 3);
   }
   std::string error_of(const std::string& requests, const std::string& model) const {
-    try {
-      open(requests, model);
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
+    return message_of([&] { open(requests, model); });
   }
 };
 

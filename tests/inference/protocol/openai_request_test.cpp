@@ -39,6 +39,13 @@ TEST_F(OpenAiRequestTest, SharesThePromptAmongItsAnswers) {
   EXPECT_EQ(answers[5].sampling.banned, (TokenIds{7, 7}));
 }
 
+TEST_F(OpenAiRequestTest, TakesBiasesOfTokens) {
+  const OpenAiRequest request = completion(R"({"prompt": "1", "logit_bias": {"3": 5, "4": -100}})");
+  EXPECT_EQ(request.generation.sampling.bias,
+            (std::vector<std::pair<TokenId, double>>{{3, 5}, {4, -100}}));
+  EXPECT_THROW(completion(R"({"prompt": "1", "logit_bias": {"3": 101}})"), RequestError);
+}
+
 TEST_F(OpenAiRequestTest, LeavesAnswersWhatTheContextHas) {
   EXPECT_EQ(completion(R"({"prompt": "1 2"})").generation.max_tokens, 16);
   EXPECT_EQ(completion(R"({"prompt": [1,2,3,4,5,6,7,8]})").generation.max_tokens, 12);
@@ -54,6 +61,9 @@ TEST_F(OpenAiRequestTest, ReadsCallsWhereToolsAreGiven) {
   EXPECT_EQ(tools(R"(, "tools": [{}])"), ToolFormat::tags);
   EXPECT_EQ(tools(R"(, "tools": [{}], "tool_choice": "none")"), ToolFormat::none);
   EXPECT_THROW(tools(R"(, "tools": [{}], "tool_choice": "required")"), RequestError);
+  model_.chat = nullptr;
+  model_.images = std::make_shared<const PromptImages>(config::VlmConfig{}, ImagePolicy{});
+  EXPECT_EQ(tools(R"(, "tools": [{}])"), ToolFormat::none);
 }
 
 }  // namespace openai_request_test

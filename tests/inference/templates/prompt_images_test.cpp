@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/templates/chat_prompt.h"
+#include "support/corpus.h"
 #include "support/drawn_images.h"
 #include "support/temporary_folder.h"
 #include "tokenizers/core/null_tokenizer.h"
@@ -15,12 +16,7 @@ namespace prompt_images_test {
 constexpr const char* kFile = "data:image/x-portable-pixmap;base64,UDYgMiAxIDI1NQoAAAD///8=";
 
 std::string refusal(const PromptImages& images, const std::string& url) {
-  try {
-    images.read(url);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return test::message_of([&] { images.read(url); });
 }
 
 TEST(PromptImages, ComeWithTheRequestOrFromAFolder) {

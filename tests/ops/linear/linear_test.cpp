@@ -57,7 +57,7 @@ KeptWeight kept_weight(Context& context, const Tensor& values) {
   kept.packed.value = values;
   kept.packed.four_bits.emplace();
   autograd::pack_kept_weight(context.device, kept.packed);
-  kept.plain.value = autograd::weight_numbers(context, kept.packed, values.dtype());
+  kept.plain.value = autograd::weight_numbers(context, kept.packed);
   return kept;
 }
 

@@ -116,7 +116,7 @@ TEST(LowRankUpdates, OfABaseIn4BitsAreThoseOfItsNumbers) {
       continue;
     }
     autograd::Context context{.device = *device};
-    const auto numbers = autograd::weight_numbers(context, parameter, DType::f32);
+    const auto numbers = autograd::weight_numbers(context, parameter);
     const Index bytes = numbers.view().bytes();
     in_4_bits += parameter.local_bytes(), in_32_bits += bytes, largest = std::max(largest, bytes);
     test::set_values(plain.model.parameters().find(parameter.name)->value,
