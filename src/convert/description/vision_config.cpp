@@ -16,7 +16,7 @@ using config::TowerSizes;
 using config::VlmConfig;
 
 /// The words of config.json, the first of which is written, and those of --vision-activation.
-constexpr std::pair<const char*, ActivationKind> kActivations[] = {
+constexpr std::pair<const char*, ActivationKind> kClipActivations[] = {
     {"quick_gelu", ActivationKind::quick_gelu},
     {"gelu", ActivationKind::gelu_erf},
     {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
@@ -47,7 +47,7 @@ TowerSizes read_tower(const JsonObject& vision, ConfigReading& reading) {
   sizes.head_size = sizes.hidden_size / sizes.heads;
   const std::string word = vision.text("hidden_act", "quick_gelu");
   bool known = false;
-  for (const auto& [name, kind] : kActivations) {
+  for (const auto& [name, kind] : kClipActivations) {
     if (word == name) {
       sizes.activation = kind;
       known = true;
@@ -69,7 +69,7 @@ void write_tower(const VlmConfig& vlm, JsonObject& vision) {
   vision.set("image_size", vlm.tile);
   vision.set("patch_size", vlm.patch);
   vision.set("layer_norm_eps", sizes.norm_epsilon);
-  for (const auto& [name, kind] : kActivations) {
+  for (const auto& [name, kind] : kClipActivations) {
     if (kind == sizes.activation) {
       vision.set("hidden_act", name);
       break;

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <string_view>
 
-// jpeglib.h needs size_t and FILE from above, and jerror.h what jpeglib.h says of the library.
+// jpeglib.h needs size_t and FILE from above.
 #include <jerror.h>
 #include <jpeglib.h>
 
@@ -35,8 +35,8 @@ void fail(j_common_ptr decoder) {
 
 /// Warnings that come with pixels that are guessed: the file or a segment ends early, a code that
 /// no image has, restart marks that do not follow each other.
-constexpr std::array<int, 5> kLost = {JWRN_JPEG_EOF, JWRN_HIT_MARKER, JWRN_HUFF_BAD_CODE,
-                                      JWRN_ARITH_BAD_CODE, JWRN_MUST_RESYNC};
+constexpr std::array<int, 4> kLost = {JWRN_JPEG_EOF, JWRN_HIT_MARKER, JWRN_HUFF_BAD_CODE,
+                                      JWRN_MUST_RESYNC};
 
 /// Of others (superfluous bytes, unknown versions) every pixel is right, and PIL takes them, too.
 void note_message(j_common_ptr decoder, int level) {
