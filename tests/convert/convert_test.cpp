@@ -73,7 +73,7 @@ TEST(Convert, GoesToMpitronAndBackUnchanged) {
     const auto before = nlohmann::ordered_json::parse(read_file(in / "config.json"));
     const auto after = nlohmann::ordered_json::parse(read_file(out / "config.json"));
     for (const auto& [key, value] : before.items()) {
-      if (!key.starts_with("vision_")) {
+      if (!key.starts_with("vision_")) {  // see below
         EXPECT_EQ(after.at(key), value) << family << " " << key;
       }
     }

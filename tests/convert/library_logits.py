@@ -92,7 +92,8 @@ IMAGE = 60  # stands four times for the image that is one token (-200) here
 def llava():
     """An encoder of three layers, behind the second of which the language model looks."""
     text = COMMON | {"model_type": "llama", "num_hidden_layers": 2, "intermediate_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2,
-                     "head_dim": 6, "hidden_act": "silu", "rms_norm_eps": 1e-05, "max_position_embeddings": POSITIONS, "rope_theta": 10000.0}
+                     "head_dim": 6, "hidden_act": "silu", "rms_norm_eps": 1e-05, "max_position_embeddings": POSITIONS, "rope_theta": 10000.0,
+                     "rope_scaling": None, "attention_bias": False, "mlp_bias": False, "initializer_range": 0.02}
     vision = {"model_type": "clip_vision_model", "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32, "num_hidden_layers": 3,
               "image_size": 8, "patch_size": 4, "hidden_act": "quick_gelu", "layer_norm_eps": 1e-05}
     config = {"model_type": "llava", "architectures": ["LlavaForConditionalGeneration"], "text_config": text, "vision_config": vision,
