@@ -30,7 +30,7 @@ struct NamedColour {
 constexpr std::array<NamedColour, 3> kColours = {
     {{"red", {220, 50, 40}}, {"green", {40, 170, 70}}, {"blue", {50, 90, 220}}}};
 constexpr std::array<std::size_t, 3> kSceneShapes = {0, 4, 5};  // circle, square, triangle
-constexpr Index kRows = 3, kMostCells = 12;
+constexpr Index kCells = 3;                                     // in a row, and rows
 constexpr Index kMostAlike = 4;
 constexpr Index kKinds = 9;  // of figures
 
@@ -74,30 +74,17 @@ void add_noise(Image& image, const Draws& draws) {
 using Counts = std::array<Index, kKinds>;
 
 /// What a scene may have several of, and how many: as often none as four, so that words alone do
-/// not tell the answer. Beside it are up to two other kinds.
+/// not tell the answer.
 struct Asked {
   Index kind, count;
-  std::array<Index, 2> others;
   explicit Asked(const Draws& draws)
-      : kind(draws.below(kKind, kKinds)), count(draws.below(kKind + 1, kMostAlike + 1)) {
-    others = {another(draws, kKind + 2), another(draws, kKind + 3)};
-  }
-  Index another(const Draws& draws, std::uint32_t number) const {
-    return (kind + 1 + draws.below(number, kKinds - 1)) % kKinds;
-  }
-};
-
-/// Square cells of an image above `height`.
-struct Grid {
-  Index columns, edge;
-  Grid(Index width, Index height) : columns(width * kRows / height), edge(height / kRows) {}
-  Index cells() const { return columns * kRows; }
+      : kind(draws.below(kKind, kKinds)), count(draws.below(kKind + 1, kMostAlike + 1)) {}
 };
 
 /// Cells in an order of their own.
-std::array<Index, kMostCells> cell_order(const Draws& draws, Index cells) {
-  std::array<Index, kMostCells> order{};
-  for (std::size_t i = 0; i < static_cast<std::size_t>(cells); ++i) {
+std::array<Index, kCells * kCells> cell_order(const Draws& draws) {
+  std::array<Index, kCells * kCells> order{};
+  for (std::size_t i = 0; i < order.size(); ++i) {
     const auto at = static_cast<std::size_t>(
         draws.below(kCellOrder + static_cast<std::uint32_t>(i), static_cast<Index>(i) + 1));
     order[i] = order[at];
@@ -106,45 +93,37 @@ std::array<Index, kMostCells> cell_order(const Draws& draws, Index cells) {
   return order;
 }
 
-/// The kind that is asked for, others in some of the cells left, at most as often.
-Counts paint_cells(Image& image, const Draws& draws, const Asked& asked, const Grid& grid) {
+/// The kind that is asked for, others in some of the cells left.
+Counts paint_cells(Image& image, const Draws& draws, const Asked& asked, Index height) {
   Counts counts{};
-  const auto order = cell_order(draws, grid.cells());
-  const auto edge = static_cast<double>(grid.edge);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(grid.cells()); ++i) {
+  const auto order = cell_order(draws);
+  const Index width = image.width / kCells, row = height / kCells;
+  const double most = static_cast<double>(std::min(width, row)) / 2;
+  for (std::size_t i = 0; i < order.size(); ++i) {
     const auto number = static_cast<std::uint32_t>(kCell + 4 * i);
     const bool counts_it = static_cast<Index>(i) < asked.count;
-    const Index other = asked.others[draws.happens(number, 0.5) ? 1 : 0];
-    const auto which = static_cast<std::size_t>(counts_it ? asked.kind : other);
-    if (counts[which] == kMostAlike || (!counts_it && draws.happens(number + 1, 0.5))) {
+    const Index other = (asked.kind + 1 + draws.below(number, kKinds - 1)) % kKinds;
+    if (!counts_it && draws.happens(number + 1, 0.5)) {
       continue;
     }
-    const double shift = draws.between(number + 2, -0.05, 0.05) * edge;
-    paint(image, {.shape = kFigures[kSceneShapes[which % 3]],
-                  .colour = kColours[which / 3].colour,
-                  .x = (static_cast<double>(order[i] % grid.columns) + 0.5) * edge + shift,
-                  .y = (static_cast<double>(order[i] / grid.columns) + 0.5) * edge,
-                  .radius = draws.between(number + 3, 0.7, 0.9) * edge / 2});
+    const auto which = static_cast<std::size_t>(counts_it ? asked.kind : other);
+    const double shift = draws.between(number + 2, -0.1, 0.1) * most;
+    paint(image,
+          {.shape = kFigures[kSceneShapes[which % 3]],
+           .colour = kColours[which / 3].colour,
+           .x = (static_cast<double>(order[i] % kCells) + 0.5) * static_cast<double>(width) + shift,
+           .y = (static_cast<double>(order[i] / kCells) + 0.5) * static_cast<double>(row),
+           .radius = draws.between(number + 3, 0.7, 0.9) * most});
     ++counts[which];
   }
   return counts;
 }
 
-/// How often the kinds are seen that are there, and two that most often are not: first the one that
-/// is asked for, then the others in an order that tells nothing.
-std::vector<DrawnScene::Question> questions_about(const Counts& counts, const Draws& draws,
-                                                  const Asked& asked) {
-  std::array<bool, kKinds> chosen{};
-  for (const Index kind : {asked.kind, asked.others[0], asked.others[1],
-                           asked.another(draws, kKind + 4), asked.another(draws, kKind + 5)}) {
-    chosen[static_cast<std::size_t>(kind)] = true;
-  }
+/// How often each kind is seen, from `first` on, round and round.
+std::vector<DrawnScene::Question> questions_about(const Counts& counts, Index first) {
   std::vector<DrawnScene::Question> questions;
   for (Index i = 0; i < kKinds; ++i) {
-    const auto kind = static_cast<std::size_t>((asked.kind + i) % kKinds);
-    if (!chosen[kind]) {
-      continue;
-    }
+    const auto kind = static_cast<std::size_t>((first + i) % kKinds);
     questions.push_back(
         {fmt::format("How many {} {}s?", kColours[kind / 3].name, kShapes[kSceneShapes[kind % 3]]),
          std::to_string(counts[kind])});
@@ -177,8 +156,8 @@ DrawnScene drawn_scene(const ScenePlace& place, Index edge, std::span<const std:
   DrawnScene scene{.image = images::filled({edge, edge}, {235, 235, 235}), .questions = {}};
   const Index below = words.empty() ? 0 : edge / 4;
   const Asked asked(draws);
-  const Counts counts = paint_cells(scene.image, draws, asked, Grid(edge, edge - below));
-  scene.questions = questions_about(counts, draws, asked);
+  scene.questions =
+      questions_about(paint_cells(scene.image, draws, asked, edge - below), asked.kind);
   if (!words.empty()) {
     const std::string& word =
         words[static_cast<std::size_t>(draws.below(kPlace, static_cast<Index>(words.size())))];

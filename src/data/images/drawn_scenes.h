@@ -21,9 +21,9 @@ std::span<const std::string_view> drawn_classes();
 /// image to image. `edge`: in pixels, at least 16.
 images::Image drawn_shape(Index shape, const ScenePlace& place, Index edge);
 
-/// Up to nine figures in cells or, with `words`, up to twelve and one of the words in capitals
-/// below, and what can be asked about them. The first question is about a kind of which there are
-/// none to four, each as often; the last one is about the word.
+/// Up to nine figures and, with `words`, one of them in capitals below; what can be asked about
+/// them. The first question is about a kind of which there are none to four, each as often; the
+/// last one is about the word.
 struct DrawnScene {
   images::Image image;
   struct Question {
