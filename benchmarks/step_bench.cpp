@@ -1,6 +1,6 @@
 // Whole training steps: GPT-2 124M, a mixture of experts, BERT and T5 of its width, Mamba-2 130M
-// and ViT-B/16 against the GEMM step ceiling of the same run, a tiny GPT against the clock, low-rank
-// updates against all weights, and the start of the program.
+// and ViT-B/16 against the GEMM step ceiling of the same run, a tiny GPT against the clock,
+// low-rank updates against all weights, and the start of the program.
 //   step_bench [--summary FILE] [--profile] [CASE ...]  cases: see kCases, tiny, low-rank, start
 #include <algorithm>
 #include <chrono>
