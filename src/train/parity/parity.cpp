@@ -117,6 +117,11 @@ ParityCertificate prove_parity(const config::RunConfig& run) {
         "--model vlm: parity makes up texts, and no images between them; `mpitron replay` "
         "holds layouts of recorded runs against one rank");
   }
+  if (run.model.vision.dino) {
+    throw_usage(
+        "--vision-pretraining-type dino: parity makes up whole images, and no crops of them; "
+        "`mpitron replay` holds layouts of recorded runs against one rank");
+  }
   const config::RunConfig small = scaled_down(run);
   const LayoutOutcome layout = run_layout(small, kIterations);
   const LayoutOutcome alone = run_layout(on_one_rank(small), kIterations);
