@@ -11,15 +11,14 @@ using Kind = autograd::Initialization::Kind;
 GatedDeltaNet::GatedDeltaNet(const Builder& builder, Index layer_number)
     : shared_(builder.tensor_parallel()) {
   const config::DeltaNetConfig& net = builder.config().hybrid.delta_net;
-  const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
+  const Index keys = net.keys(), values = net.values(), out = net.projected();
   const Index heads = net.value_heads, h = builder.config().hidden_size, ranks = shared_.size();
-  const Index out = 2 * (keys + values + heads);
   const tensor::Shard parts = builder.pieces_of_parts({keys, keys, values, values, heads, heads});
   in_proj_ = &builder.linear_weight("in_proj.weight", out, h, parts);
   in_updates_ = LowRankUpdates::of_columns(builder, {DropoutSite::low_rank_qkv, h},
                                            {{"in_proj", out, {.width = out / ranks}, parts}});
   core_.conv_weight = &builder.parameter(
-      "conv1d.weight", {2 * keys + values, 1, net.conv_width},
+      "conv1d.weight", {net.channels(), 1, net.conv_width},
       builder.pieces_of_parts({keys, keys, values}),
       {.kind = Kind::uniform, .bound = 1 / std::sqrt(static_cast<double>(net.conv_width))});
   ops::DeltaRuleSettings rule{.key_heads = net.key_heads / ranks, .key_dim = net.key_dim};

@@ -12,9 +12,8 @@ MambaMixer::MambaMixer(const Builder& builder, Index layer_number)
     : shared_(builder.tensor_parallel()) {
   const config::ModelConfig& config = builder.config();
   const config::MambaConfig& mamba = config.hybrid.mamba;
-  const Index d = mamba.width(), both = mamba.groups * mamba.state_dim, h = config.hidden_size;
-  const Index ranks = shared_.size(), channels = d + 2 * both;
-  const Index out = d + channels + mamba.heads;
+  const Index d = mamba.width(), both = mamba.shared(), h = config.hidden_size;
+  const Index ranks = shared_.size(), channels = mamba.channels(), out = mamba.projected();
   const tensor::Shard parts = builder.pieces_of_parts({d, d, both, both, mamba.heads});
   in_proj_ = &builder.linear_weight("in_proj.weight", out, h, parts);
   in_updates_ = LowRankUpdates::of_columns(builder, {DropoutSite::low_rank_qkv, h},
