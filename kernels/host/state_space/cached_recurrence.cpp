@@ -1,5 +1,6 @@
 #include "kernels/state_space/cached_recurrence.h"
 
+#include "kernels/elementwise/softplus.h"
 #include "kernels/host/state_space/conv_taps.h"
 #include "kernels/host/state_space/delta_head.h"
 
@@ -158,8 +159,7 @@ void scan(const CachedScan& k, const CachedPiece& piece, Index head) {
   for (Index i = 0; i < piece.rows; ++i) {
     const Index at = piece.first_row + i;
     x.read(at, 1, p, row.x.data()), b.read(at, 1, n, row.b.data()), c.read(at, 1, n, row.c.data());
-    const double raw = as_double(dt[at][0]) + bias;
-    const double step = std::max(raw, 0.0) + std::log1p(std::exp(-std::abs(raw)));
+    const double step = softplus(as_double(dt[at][0]) + bias);
     row.dt = static_cast<float>(step), row.keep = static_cast<float>(std::exp(step * rate));
     advance(i == 0 && before != nullptr ? before : own, own, row);
     for (std::size_t j = 0; j < row.y.size(); ++j) {
