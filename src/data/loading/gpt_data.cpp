@@ -164,6 +164,9 @@ class Builder {
       options.drop_last_partial = split != Split::valid || request_.drop_last_partial_validation;
       if (options.begin < options.end || counts[split] != Index{0}) {  // nothing of nothing is null
         result[split] = std::make_shared<const GptDataset>(source, std::move(options));
+        if (request_.fim) {
+          result[split] = std::make_shared<const FimDataset>(result[split], *request_.fim);
+        }
       }
     }
     return result;

@@ -41,6 +41,9 @@ void check_vocabulary(Files& files) {
   if (files.tokenizer != nullptr) {
     padded_vocab_size(files.run, files.tokenizer->vocab_size());
     masked_lm_request(files.run, *files.tokenizer);
+    if (files.run.data.fim) {
+      data::make_fim_options(*files.run.data.fim, 0, *files.tokenizer);
+    }
   }
 }
 
