@@ -6,6 +6,7 @@
 #include "convert/formats/megatron_dist.h"
 #include "convert/formats/megatron_torch.h"
 #include "convert/formats/mpitron_checkpoint.h"
+#include "convert/formats/stacked_experts.h"
 #include "convert/names/hugging_face_config.h"
 #include "convert/translation.h"
 #include "utils/error.h"
@@ -103,6 +104,9 @@ void ModelReader::open_hugging_face(const std::filesystem::path& path, const Set
                description_.model_type);
   }
   files_ = std::make_unique<HuggingFaceFolder>(path);
+  if (has_stacked_experts(description_.model_type)) {
+    files_ = unstack_experts(std::move(files_));
+  }
   refuse_numbers_without_tensors(config, description_.model, stored().tensors());
   table_ = make_name_table(description_.model_type, description_);
 }

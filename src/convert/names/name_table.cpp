@@ -174,6 +174,10 @@ std::vector<std::string_view> model_types() {
   return names;
 }
 
+bool has_stacked_experts(std::string_view model_type) {
+  return family_of(model_type).stacked_experts;
+}
+
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description) {
   const Family& family = family_of(model_type);
   if (const std::string needs = obstacle(family, description.model); !needs.empty()) {
