@@ -20,12 +20,13 @@ struct ConfigReading {
   }
 };
 
-/// Sizes that the families call differently. Without a name for layers something else tells them.
+/// Sizes that the families call differently.
 struct SizeNames {
   const char *layers, *hidden, *ffn, *heads, *positions, *epsilon, *activation;
 };
 
-/// The sizes, and heads as wide as they must be for the hidden size.
+/// The sizes, and heads as wide as they must be for the hidden size. A number of layers that is
+/// known already stays.
 void read_sizes(const SizeNames& names, ConfigReading& reading);
 /// But for the number of positions.
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json);

@@ -78,9 +78,6 @@ std::int64_t RandomState::randint(std::int64_t low, std::int64_t high) {
 
 /// Inversion of the smaller probability, as numpy's legacy generator does with one trial.
 bool RandomState::bernoulli(double probability) {
-  if (probability == 0) {
-    return false;
-  }
   const bool complement = probability > 0.5;
   const double p = complement ? 1 - probability : probability;
   bool success = false;

@@ -20,7 +20,7 @@ class RandomState {
   double random();
   /// Uniform in [low, high); no draw when only one value is possible.
   std::int64_t randint(std::int64_t low, std::int64_t high);
-  /// True with this probability, as binomial(1, probability); no draw where it is 0.
+  /// True with this probability, as binomial(1, probability).
   bool bernoulli(double probability);
   /// Index drawn with `probabilities`, as choice(n, p=probabilities).
   std::int64_t choice(std::span<const double> probabilities);
