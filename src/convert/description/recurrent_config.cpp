@@ -29,13 +29,9 @@ struct MambaNames {
 constexpr MambaNames kMamba2{"num_heads", "head_dim", "state_size", "hidden_act"};
 constexpr MambaNames kNemotron{"mamba_num_heads", "mamba_head_dim", "ssm_state_size",
                                "mamba_hidden_act"};
-constexpr SizeNames kNemotronSizes{"num_hidden_layers",
-                                   "hidden_size",
-                                   "intermediate_size",
-                                   "num_attention_heads",
-                                   "max_position_embeddings",
-                                   "layer_norm_epsilon",
-                                   "mlp_hidden_act"};
+constexpr SizeNames kNemotronSizes{
+    "num_hidden_layers",       "hidden_size",        "intermediate_size", "num_attention_heads",
+    "max_position_embeddings", "layer_norm_epsilon", "mlp_hidden_act"};
 
 constexpr const char *kLinear = "linear_attention", *kFull = "full_attention";
 
