@@ -85,8 +85,6 @@ inline constexpr std::array kMla = {
     real("rotary-scaling-factor", "1.0", works, "stretching factor of YaRN"),
     real("mscale", "1.0", works, "numerator of YaRN's attention factor"),
     real("mscale-all-dim", "0.0", works, "denominator of YaRN's attention factor"),
-    flag_off("no-yarn-correction-range-round-to-int", "yarn_correction_range_round_to_int", works,
-             "YaRN's ramp begins and ends between dimensions"),
     flag("cache-mla-latents", later, "cache the compressed keys and values when generating"),
 };
 

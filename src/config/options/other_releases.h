@@ -19,6 +19,8 @@ inline constexpr std::array kLaterLayers = {
     real("activation-func-clamp-value", none, works,
          "limit of a gated activation's two inputs; the gate has no lower one"),
     real("glu-linear-offset", "0.0", works, "added to the linear half of a gated activation"),
+    flag_off("no-yarn-correction-range-round-to-int", "yarn_correction_range_round_to_int", works,
+             "YaRN's ramp begins and ends between dimensions"),
     flag("moe-shared-expert-gate", works, "weigh the shared expert by a gate of its input"),
     flag("use-mup", works, "learning rates and scales that hold for every width (muP)"),
     integer("mup-base-hidden-size", none, works, "width that rates were found for; own width"),
