@@ -77,8 +77,8 @@ inline ReferenceModel reference_model(const std::string& family) {
 
 inline const std::vector<std::string>& families() {
   static const std::vector<std::string> names{
-      "gpt2", "llama",  "mistral",    "qwen2",      "mixtral", "deepseek_v2",
-      "t5",   "mamba2", "nemotron_h", "qwen3_next", "gpt_oss", "megatron-bert"};
+      "gpt2",   "llama",      "mistral",    "qwen2",   "mixtral",       "deepseek_v2", "t5",
+      "mamba2", "nemotron_h", "qwen3_next", "gpt_oss", "megatron-bert", "llava"};
   return names;
 }
 

@@ -23,6 +23,9 @@ struct Family {
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   const char* optional_prefix = "";  // files of the first releases lack it
   bool stacked_experts = false;      // formats/stacked_experts.h
+  // Of a model that sees images: its encoder, described by the encoder's sizes, and its language
+  // model, all of whose names begin with language_model.
+  std::span<const EntryBlock> tower = {}, language = {};
 };
 
 /// All there are.
@@ -54,5 +57,9 @@ std::span<const EntryBlock> megatron_bert_names();
 /// Theirs does not scale the scores of attention: queries take the square root of the head's width
 /// along. Theirs has no bias of the output.
 std::span<const EntryBlock> t5_names();
+
+/// CLIP's image encoder within LLaVA, and what lies between it and the language model.
+std::span<const EntryBlock> clip_names();
+std::span<const EntryBlock> llava_projector_names();
 
 }  // namespace mpitron::convert
