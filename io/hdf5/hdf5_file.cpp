@@ -19,8 +19,9 @@ namespace {
 constexpr Index kLargestBytes = Index{1} << 32;
 constexpr hsize_t kAlignment = 4096;
 
-std::mutex& library_mutex() {
-  static std::mutex mutex;
+/// Recursive: a thread that compares two files has both open.
+std::recursive_mutex& library_mutex() {
+  static std::recursive_mutex mutex;
   return mutex;
 }
 
