@@ -1,15 +1,14 @@
-#include "images/codecs/jpeg.h"
-
 #include <array>
 #include <csetjmp>
 #include <cstdio>
 #include <string_view>
 
+#include "images/codecs/formats.h"
+
 // jpeglib.h needs size_t and FILE from above.
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "images/codecs/exif.h"
 #include "utils/error.h"
 
 namespace mpitron::images {
