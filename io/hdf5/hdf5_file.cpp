@@ -11,6 +11,10 @@
 #include "io/hdf5/flat_boxes.h"
 #include "io/hdf5/hdf5_handles.h"
 
+// The only place that opens HDF5 files. What HDF5 would decide by itself is decided here:
+// contiguous data sets on whole pages, no times, versions of the format that HDF5 1.8 and 1.10
+// read.
+
 namespace mpitron::io {
 
 namespace {
