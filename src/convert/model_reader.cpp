@@ -14,7 +14,8 @@
 namespace mpitron::convert {
 namespace {
 
-/// Our name of the words' matrix, whose rows are the vocabulary with its padding.
+/// Our name of the words' matrix: its rows are the vocabulary with its padding, and its type is
+/// that of all parameters.
 std::string words_of(const config::ModelConfig& model) {
   const bool among_others = model.kind == config::ModelKind::vlm;
   return std::string(among_others ? "language_model." : "") + "embedding.word_embeddings.weight";
@@ -34,6 +35,10 @@ void refuse_numbers_without_tensors(const std::filesystem::path& source,
   if (model.num_layers > there) {
     throw_data("{}: {} layers, but there are only {} tensors", source.string(), model.num_layers,
                there);
+  }
+  if (model.vlm && model.vlm->tower_layers > there) {
+    throw_data("{}: {} layers of the image encoder, but there are only {} tensors", source.string(),
+               model.vlm->tower_layers, there);
   }
   Index rows = 0;
   for (const TensorInfo& tensor : tensors) {

@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Images that a prompt brings: data URLs and files below a root. Links that lead outside of the
+// root are refused after they are resolved.
+
 namespace mpitron::inference {
 namespace {
 
@@ -66,8 +69,7 @@ PromptImage PromptImages::read(const std::string& url) const {
 }
 
 Index PromptImages::positions(const PromptImage& image) const {
-  const Index pixels = images::kChannels * vlm_.tile * vlm_.tile;
-  return static_cast<Index>(image->size()) / pixels * vlm_.positions();
+  return static_cast<Index>(image->size()) / vlm_.pixels() * vlm_.positions();
 }
 
 std::string PromptImages::place() const {
