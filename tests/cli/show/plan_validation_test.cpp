@@ -15,7 +15,7 @@ TEST(PlanValidation, ATableOfMeasuredStepsIsReadOrRefused) {
   std::ofstream(folder.path() / "t.tsv") << "id\tsource\n";
   const Finished refused = run_program(folder.path(), {"plan", "--validate", "t.tsv"});
   EXPECT_EQ(refused.code, 22);
-  EXPECT_TRUE(contains(refused.err, "t.tsv:1: column table is missing")) << refused.err;
+  EXPECT_TRUE(contains(refused.err, "t.tsv:1: column precision is missing")) << refused.err;
 }
 
 }  // namespace plan_validation_test
