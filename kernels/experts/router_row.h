@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "kernels/elementwise/softplus.h"
 #include "kernels/experts/router.h"
 
 // What a router does with the logits of one token, in T (float or double): the definition that all
@@ -37,9 +38,7 @@ T sigmoid(T x) {
 /// A score that does not depend on the other logits: sigmoid or sqrt_softplus.
 template <class T>
 T own_score(RouterScore score, T x) {
-  return score == RouterScore::sigmoid
-             ? sigmoid(x)
-             : std::sqrt(std::max(x, T{}) + std::log1p(std::exp(-std::abs(x))));
+  return score == RouterScore::sigmoid ? sigmoid(x) : std::sqrt(softplus(x));
 }
 /// Its slope, given its value.
 template <class T>

@@ -43,6 +43,16 @@ struct TokenizerConfig {
   std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 };
 
+/// --fim-data: texts are cut at two characters, and the middle is told last.
+struct FimConfig {
+  double rate = 0.5;                        // share of the texts that are cut
+  double spm_rate = 0.5;                    // of those, share whose suffix comes first
+  std::optional<std::string> split_sample;  // token between fragments, each cut by itself
+  std::optional<double> fragment_rate;
+  std::string no_prefix;  // texts that begin with it stay as they are; empty: none
+  std::string prefix_token, middle_token, suffix_token, pad_token, eod_token;
+};
+
 /// How documents become samples.
 struct SampleConfig {
   bool reset_position_ids = false;
@@ -53,6 +63,7 @@ struct SampleConfig {
   double short_seq_prob = 0.1;  // BERT, T5: of a sample shorter than the sequence length
   bool create_attention_mask_in_dataloader = true;
   double mid_level_dataset_surplus = 0.005;
+  std::optional<FimConfig> fim;
   bool sft = false;  // the paths are files of conversations
   bool sft_packing = false;
   bool sft_train_on_prompt = false;

@@ -14,6 +14,12 @@ struct MambaConfig {
   Index heads = 0;  // derived: 2 h / head_dim
 
   Index width() const { return heads * head_dim; }
+  /// Of B, as of C.
+  Index shared() const { return groups * state_dim; }
+  /// What the convolution mixes: x, B, C.
+  Index channels() const { return width() + 2 * shared(); }
+  /// Of in_proj: z, x, B, C, dt.
+  Index projected() const { return width() + channels() + heads; }
 };
 
 /// Gated delta nets (Yang et al. 2025).
@@ -21,6 +27,14 @@ struct DeltaNetConfig {
   Index conv_width = 4;
   Index key_dim = 128, value_dim = 128;    // of a head
   Index key_heads = 16, value_heads = 32;  // a key head serves value_heads / key_heads
+
+  /// Of all heads' keys, as of their queries.
+  Index keys() const { return key_heads * key_dim; }
+  Index values() const { return value_heads * value_dim; }
+  /// What the convolution mixes: q, k, v.
+  Index channels() const { return 2 * keys() + values(); }
+  /// Of in_proj: q, k, v, z, beta, alpha.
+  Index projected() const { return channels() + values() + 2 * value_heads; }
 };
 
 /// What --model mamba stacks.

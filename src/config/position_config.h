@@ -22,6 +22,7 @@ struct PositionConfig {
   double rotary_scaling_factor = 1.0;  // YaRN
   double mscale = 1.0;
   double mscale_all_dim = 0.0;
+  bool yarn_whole_dimensions = true;  // YaRN's ramp begins and ends at whole dimensions
   /// Per layer, true: no rotation in this layer. Derived from --no-rope-freq; empty: every layer
   /// rotates.
   std::vector<bool> no_rope_layers;

@@ -5,11 +5,15 @@
 #include "convert/adapters.h"
 #include "convert/formats/hugging_face_folder.h"
 #include "convert/formats/mpitron_checkpoint.h"
+#include "convert/formats/stacked_experts.h"
 #include "convert/model_logits.h"
 #include "convert/names/hugging_face_config.h"
 #include "convert/translation.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
+
+// One conversion: open the source as ours, write it in the other format, and where it is asked for
+// read it back and compare hashes and logits.
 
 namespace mpitron::convert {
 namespace {
@@ -42,6 +46,17 @@ ModelDescription describe(const ConvertSettings& settings, const ModelReader& re
   return description;
 }
 
+/// Under the family's names, in its files.
+void write_weights(const ConvertSettings& settings, TensorSource& theirs,
+                   const std::string& model_type, const Progress& progress) {
+  if (has_stacked_experts(model_type)) {
+    write_hugging_face_weights(settings.to, *stack_experts(theirs), settings.bytes_per_file,
+                               progress);
+  } else {
+    write_hugging_face_weights(settings.to, theirs, settings.bytes_per_file, progress);
+  }
+}
+
 fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source,
                             const ModelDescription& description, const Progress& progress) {
   if (description.model_type.empty()) {
@@ -57,11 +72,10 @@ fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source
   make_folder("--to", settings.to);
   const auto theirs = to_theirs(source.ours(), table);
   if (settings.merge_adapter.empty()) {
-    write_hugging_face_weights(settings.to, *theirs, settings.bytes_per_file, progress);
+    write_weights(settings, *theirs, description.model_type, progress);
   } else {
     const io::PeftFolder adapter(settings.merge_adapter);
-    write_hugging_face_weights(settings.to, *merged(*theirs, adapter), settings.bytes_per_file,
-                               progress);
+    write_weights(settings, *merged(*theirs, adapter), description.model_type, progress);
   }
   for (const auto& [name, bytes] : description.files) {
     write_text(settings.to / fs::path(name).filename(), bytes);

@@ -6,6 +6,7 @@
 #include "convert/formats/megatron_dist.h"
 #include "convert/formats/megatron_torch.h"
 #include "convert/formats/mpitron_checkpoint.h"
+#include "convert/formats/stacked_experts.h"
 #include "convert/names/hugging_face_config.h"
 #include "convert/translation.h"
 #include "utils/error.h"
@@ -14,7 +15,8 @@
 namespace mpitron::convert {
 namespace {
 
-/// Our name of the words' matrix, whose rows are the vocabulary with its padding.
+/// Our name of the words' matrix: its rows are the vocabulary with its padding, and its type is
+/// that of all parameters.
 std::string words_of(const config::ModelConfig& model) {
   const bool among_others = model.kind == config::ModelKind::vlm;
   return std::string(among_others ? "language_model." : "") + "embedding.word_embeddings.weight";
@@ -107,6 +109,9 @@ void ModelReader::open_hugging_face(const std::filesystem::path& path, const Set
                description_.model_type);
   }
   files_ = std::make_unique<HuggingFaceFolder>(path);
+  if (has_stacked_experts(description_.model_type)) {
+    files_ = unstack_experts(std::move(files_));
+  }
   refuse_numbers_without_tensors(config, description_.model, stored().tensors());
   table_ = make_name_table(description_.model_type, description_);
 }

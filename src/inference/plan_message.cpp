@@ -4,6 +4,8 @@
 
 #include "utils/check.h"
 
+// A step's plan as numbers: what the first rank has decided travels to all others in one broadcast.
+
 namespace mpitron::inference {
 namespace {
 

@@ -131,6 +131,22 @@ TEST(Convert, MegatronGoesWhereItIsWanted) {
   }
 }
 
+TEST(Convert, HybridsOfMegatronAreNemotrons) {
+  for (const char* name : {"megatron/torch_hybrid", "megatron/dist_hybrid"}) {
+    const test::TemporaryFolder folder;
+    const ConvertReport report = run({.from = test::convert_data(name),
+                                      .to = folder.path() / "theirs",
+                                      .from_format = {},
+                                      .to_format = Format::hugging_face,
+                                      .dtype = {},
+                                      .verify = true,
+                                      .verify_logits = true});
+    EXPECT_TRUE(report.proven());
+    EXPECT_EQ(report.logits_difference, 0);
+    EXPECT_EQ(report.model_type, "nemotron_h");
+  }
+}
+
 TEST(Convert, RoundsToAnotherTypeOnce) {
   const test::TemporaryFolder folder;
   test::write_hugging_face_folder(folder.path() / "in", "gpt2");

@@ -86,6 +86,45 @@ def qwen3_next():
     return config, tensors
 
 
+def gpt_oss():
+    """Experts one by one, as the program names them; `stacked` makes the library's tensors."""
+    config = COMMON | {"model_type": "gpt_oss", "architectures": ["GptOssForCausalLM"], "intermediate_size": 20, "num_attention_heads": 4,
+                       "num_key_value_heads": 2, "head_dim": 8, "hidden_act": "silu", "rms_norm_eps": 1e-05,
+                       "layer_types": ["sliding_attention", "full_attention", "sliding_attention"], "sliding_window": 3, "rope_theta": 150000.0,
+                       "rope_scaling": {"rope_type": "yarn", "factor": 32.0, "original_max_position_embeddings": 4096, "beta_fast": 32.0,
+                                        "beta_slow": 1.0, "truncate": False},
+                       "max_position_embeddings": POSITIONS, "num_local_experts": 4, "num_experts_per_tok": 2, "swiglu_limit": 7.0,
+                       "attention_bias": True, "attention_dropout": 0.0}
+    tensors = {"model.embed_tokens.weight": [VOCAB, HIDDEN], "model.norm.weight": [HIDDEN], "lm_head.weight": [VOCAB, HIDDEN]}
+    for layer in range(3):
+        at = f"model.layers.{layer}."
+        tensors[at + "input_layernorm.weight"] = tensors[at + "post_attention_layernorm.weight"] = [HIDDEN]
+        tensors[at + "self_attn.sinks"] = [4]
+        linear = {f"self_attn.{name}_proj": [rows, HIDDEN] for name, rows in (("q", 32), ("k", 16), ("v", 16))}
+        linear |= {"self_attn.o_proj": [HIDDEN, 32], "mlp.router": [4, HIDDEN]}
+        for expert in range(4):
+            linear |= {f"mlp.experts.{expert}.{name}": shape
+                       for name, shape in (("gate_proj", [20, HIDDEN]), ("up_proj", [20, HIDDEN]), ("down_proj", [HIDDEN, 20]))}
+        for name, shape in linear.items():
+            tensors[f"{at}{name}.weight"] = shape
+            tensors[f"{at}{name}.bias"] = shape[:1]
+    return config, tensors
+
+
+def stacked(values):
+    """Gate and up in turn, all experts of a layer in one tensor; matrices transposed."""
+    result = {name: value for name, value in values.items() if ".experts." not in name}
+    for name in [name for name in values if ".experts.0.down_proj.weight" in name]:
+        prefix = name.split(".experts.0.")[0] + ".experts."
+        part = lambda expert, which: values[f"{prefix}{expert}.{which}"]
+        pairs = lambda expert, kind: torch.stack([part(expert, f"gate_proj.{kind}"), part(expert, f"up_proj.{kind}")], dim=1).flatten(0, 1)
+        result[prefix + "gate_up_proj"] = torch.stack([pairs(e, "weight").T for e in range(4)])
+        result[prefix + "gate_up_proj_bias"] = torch.stack([pairs(e, "bias") for e in range(4)])
+        result[prefix + "down_proj"] = torch.stack([part(e, "down_proj.weight").T for e in range(4)])
+        result[prefix + "down_proj_bias"] = torch.stack([part(e, "down_proj.bias") for e in range(4)])
+    return {name: value.contiguous() for name, value in result.items()}
+
+
 IMAGE = 60  # stands four times for the image that is one token (-200) here
 
 
@@ -140,9 +179,11 @@ def logits_of(config, tensors, inputs):
         for name, shape in tensors.items():
             count = torch.Size(shape).numel()
             values[name] = torch.tensor([element(name, i) for i in range(count)], dtype=torch.float32).reshape(shape)
+        if config["model_type"] == "gpt_oss":
+            values = stacked(values)
         save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
-        more = {"experts_implementation": "eager"} if "num_experts" in config else {}  # the other has no double precision
+        more = {"experts_implementation": "eager"} if {"num_experts", "num_local_experts"} & config.keys() else {}  # the other has no double precision
         kind = transformers.LlavaForConditionalGeneration if config["model_type"] == "llava" else transformers.AutoModelForCausalLM
         model, told = kind.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
         assert not any(told.values()), told
@@ -152,7 +193,7 @@ def logits_of(config, tensors, inputs):
 
 def main():
     rows = []
-    for make in (mamba2, nemotron_h, qwen3_next, llava):
+    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, llava):
         config, tensors = make()
         tokens, inputs = inputs_of(config)
         entry = {"config": config, "tensors": tensors, "tokens": tokens,

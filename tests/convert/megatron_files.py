@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the folders megatron/torch and megatron/dist: checkpoints as Megatron-Core 0.14 lays them out, without torch.
+"""Writes the folders torch, dist, torch_hybrid and dist_hybrid: checkpoints as Megatron-Core 0.14 lays them out, without torch.
 
 usage: megatron_files.py FOLDER
 
 The pickles come from Python's own pickler over stand-ins for torch's classes, the archives from Python's zipfile. A
-model of 4 layers on 2 tensor ranks, 2 pipeline stages and 2 chunks per stage. Weights are the function of name and
+GPT of 4 layers on 2 tensor ranks, 2 pipeline stages and 2 chunks per stage, and a hybrid M*- on 2 tensor ranks. Weights are the function of name and
 index in reference_logits.py, over the whole tensors under Megatron's names of the local specification.
 The arguments hold an object whose unpickling would create the file EXECUTED: a reader must not.
 """
@@ -125,6 +125,35 @@ def torch_save(value, out):
         entry("version", b"3\n")
 
 
+MIXER = {"heads": 4, "head_dim": 4, "groups": 2, "state": 3}
+WIDTH, BOTH = MIXER["heads"] * MIXER["head_dim"], MIXER["groups"] * MIXER["state"]
+CHANNELS = {"x": WIDTH, "B": BOTH, "C": BOTH}
+PROJECTED = {"z": WIDTH} | CHANNELS | {"dt": MIXER["heads"]}
+
+
+def hybrid_parameters():
+    """The same of letters M, * and -; a division may name the parts of the rows, each cut by itself."""
+    at, qkv = "decoder.layers.", (HEADS + 2 * GROUPS) * HEAD
+    return {"embedding.word_embeddings.weight": ([VOCAB, HIDDEN], "rows"),
+            at + "0.norm.weight": ([HIDDEN], "whole"),
+            at + "0.mixer.in_proj.weight": ([sum(PROJECTED.values()), HIDDEN], PROJECTED),
+            at + "0.mixer.conv1d.weight": ([sum(CHANNELS.values()), 1, 4], CHANNELS),
+            at + "0.mixer.conv1d.bias": ([sum(CHANNELS.values())], CHANNELS),
+            at + "0.mixer.dt_bias": ([MIXER["heads"]], "rows"),
+            at + "0.mixer.A_log": ([MIXER["heads"]], "rows"),
+            at + "0.mixer.D": ([MIXER["heads"]], "rows"),
+            at + "0.mixer.norm.weight": ([WIDTH], "rows"),
+            at + "0.mixer.out_proj.weight": ([HIDDEN, WIDTH], "columns"),
+            at + "1.input_layernorm.weight": ([HIDDEN], "whole"),
+            at + "1.self_attention.linear_proj.weight": ([HIDDEN, HEADS * HEAD], "columns"),
+            at + "1.self_attention.linear_qkv.weight": ([qkv, HIDDEN], "rows"),
+            at + "2.pre_mlp_layernorm.weight": ([HIDDEN], "whole"),
+            at + "2.mlp.linear_fc1.weight": ([FFN, HIDDEN], "rows"),
+            at + "2.mlp.linear_fc2.weight": ([HIDDEN, FFN], "columns"),
+            "decoder.final_norm.weight": ([HIDDEN], "whole"),
+            "output_layer.weight": ([VOCAB, HIDDEN], "rows")}
+
+
 def parameters():
     """Name -> (shape, how tensor ranks divide it)."""
     result = {"embedding.word_embeddings.weight": ([VOCAB, HIDDEN], "rows")}
@@ -162,9 +191,11 @@ def shard(tensor, division, rank):
     count = tensor.shape[0] // TP
     if division == "rows":
         return Tensor([count] + tensor.shape[1:], rows_of(tensor, rank * count, (rank + 1) * count))
-    half, piece = tensor.shape[0] // 2, tensor.shape[0] // 2 // TP
-    return Tensor([count] + tensor.shape[1:], rows_of(tensor, rank * piece, (rank + 1) * piece) +
-                  rows_of(tensor, half + rank * piece, half + (rank + 1) * piece))
+    numbers, first = [], 0
+    for size in [tensor.shape[0] // 2] * 2 if division == "gated" else division.values():
+        numbers += rows_of(tensor, first + rank * size // TP, first + (rank + 1) * size // TP)
+        first += size
+    return Tensor([count] + tensor.shape[1:], numbers)
 
 
 def arguments():
@@ -177,10 +208,21 @@ def arguments():
         consumed_train_samples=640, model_type=ModelType.encoder_or_decoder, hostile=Hostile())
 
 
+def hybrid_arguments():
+    """The reference's program does not say that it was pretrain_mamba.py, and names learned positions that there are none of."""
+    result = vars(arguments()) | {
+        "num_layers": 3, "hybrid_override_pattern": "M*-", "hybrid_attention_ratio": 0.0, "hybrid_mlp_ratio": 0.0, "is_hybrid_model": True,
+        "spec": ["megatron.core.models.mamba.mamba_layer_specs", "mamba_stack_spec"], "mamba_state_dim": MIXER["state"],
+        "mamba_head_dim": MIXER["head_dim"], "mamba_num_groups": MIXER["groups"], "mamba_num_heads": MIXER["heads"], "swiglu": False,
+        "squared_relu": True, "position_embedding_type": "learned_absolute", "add_qkv_bias": False, "norm_epsilon": 1e-5}
+    return argparse.Namespace(**result)
+
+
 def fused(name):
     """As Transformer Engine has it: norms belong to the linear layer behind them."""
     return (name.replace("input_layernorm.", "self_attention.linear_qkv.layer_norm_")
-            .replace("pre_mlp_layernorm.", "mlp.linear_fc1.layer_norm_"))
+            .replace("pre_mlp_layernorm.", "mlp.linear_fc1.layer_norm_")
+            .replace(".0.norm.", ".0.mixer.in_proj.layer_norm_"))
 
 
 def write_torch(folder):
@@ -213,6 +255,18 @@ def write_torch(folder):
         f.write("5")
 
 
+def write_torch_hybrid(folder):
+    """One stage without chunks."""
+    for rank in range(TP):
+        model = {fused(name): shard(whole(name, shape), division, rank) for name, (shape, division) in hybrid_parameters().items()}
+        path = os.path.join(folder, "iter_0000003", f"mp_rank_{rank:02}")
+        os.makedirs(path, exist_ok=True)
+        torch_save({"args": hybrid_arguments(), "checkpoint_version": 3.0, "iteration": 3, "model": model},
+                   os.path.join(path, "model_optim_rng.pt"))
+    with open(os.path.join(folder, "latest_checkpointed_iteration.txt"), "w", encoding="ascii") as f:
+        f.write("3")
+
+
 def chunks_of(name, shape, division):
     """(offset, size, numbers) of what each tensor rank saves; the halves of a gated layer are pieces of their own."""
     tensor = whole(name, shape)
@@ -231,7 +285,8 @@ def chunks_of(name, shape, division):
     return result
 
 
-def write_dist(folder):
+def write_dist(folder, parameters, arguments):
+    """Layers that differ keep their numbers; parts of rows have keys of their own."""
     path = os.path.join(folder, "iter_0000007")
     os.makedirs(path, exist_ok=True)
     files = [open(os.path.join(path, f"__{rank}_0.distcp"), "wb") for rank in range(2)]
@@ -251,8 +306,19 @@ def write_dist(folder):
             out.write(data.getvalue())
 
     for name, (shape, division) in parameters().items():
+        if isinstance(division, dict):
+            first = 0
+            for part, size in division.items():
+                numbers = rows_of(whole(name, shape), first, first + size)
+                half, first = len(numbers) // 2, first + size
+                add(f"{name}.{part}", [size] + shape[1:],
+                    [([rank * size // 2] + [0] * (len(shape) - 1), [size // 2] + shape[1:], numbers[rank * half:(rank + 1) * half])
+                     for rank in range(TP)], True)
+            continue
         chunks = chunks_of(name, shape, division)
-        if name.startswith("decoder.layers."):
+        if parameters is hybrid_parameters:
+            add(fused(name), shape, chunks, True)
+        elif name.startswith("decoder.layers."):
             layer, rest = name[len("decoder.layers."):].split(".", 1)
             add(fused("decoder.layers." + rest), [LAYERS] + shape, [([int(layer)] + o, [1] + s, n) for o, s, n in chunks], True)
         else:
@@ -272,4 +338,6 @@ def write_dist(folder):
 
 if __name__ == "__main__":
     write_torch(os.path.join(sys.argv[1], "torch"))
-    write_dist(os.path.join(sys.argv[1], "dist"))
+    write_torch_hybrid(os.path.join(sys.argv[1], "torch_hybrid"))
+    write_dist(os.path.join(sys.argv[1], "dist"), parameters, arguments)
+    write_dist(os.path.join(sys.argv[1], "dist_hybrid"), hybrid_parameters, hybrid_arguments)

@@ -7,7 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "convert/formats/tensor_source.h"
+#include "convert/formats/stacked_experts.h"
+#include "convert/names/name_table.h"
 #include "io/arrays/safetensors.h"
 #include "support/foreign_files.h"
 
@@ -76,28 +77,33 @@ inline ReferenceModel reference_model(const std::string& family) {
 
 inline const std::vector<std::string>& families() {
   static const std::vector<std::string> names{
-      "gpt2", "llama",  "mistral",    "qwen2",      "mixtral",       "deepseek_v2",
-      "t5",   "mamba2", "nemotron_h", "qwen3_next", "megatron-bert", "llava"};
+      "gpt2",   "llama",      "mistral",    "qwen2",   "mixtral",       "deepseek_v2", "t5",
+      "mamba2", "nemotron_h", "qwen3_next", "gpt_oss", "megatron-bert", "llava"};
   return names;
 }
 
 /// A folder in Hugging Face's layout, written without the program's own writer of such folders.
+/// stacked_experts_test.cpp holds what stacks experts against numbers.
 inline void write_hugging_face_folder(const std::filesystem::path& folder,
                                       const std::string& family) {
   std::filesystem::create_directories(folder);
   ReferenceModel model = reference_model(family);
   write_text(folder / "config.json", model.config);
   write_text(folder / "tokenizer.json", R"({"model": {"type": "BPE"}})");
+  const auto stacked = convert::stack_experts(model.weights);
+  convert::TensorSource& weights = convert::has_stacked_experts(family)
+                                       ? *stacked
+                                       : static_cast<convert::TensorSource&>(model.weights);
   std::vector<io::SafetensorsEntry> layout;
-  for (const auto& info : model.weights.tensors()) {
+  for (const auto& info : weights.tensors()) {
     layout.push_back({info.name, io::ElementType::f32, {}});
     for (int i = 0; i < info.shape.rank(); ++i) {
       layout.back().shape.push_back(info.shape[i]);
     }
   }
   io::SafetensorsWriter writer(folder / "model.safetensors", layout, {{"format", "pt"}});
-  for (const auto& info : model.weights.tensors()) {
-    writer.write(model.weights.read(info.name).bytes());
+  for (const auto& info : weights.tensors()) {
+    writer.write(weights.read(info.name).bytes());
   }
   writer.commit();
 }

@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/elementwise/softplus.h"
 #include "kernels/host/common/parallel.h"
 
 namespace mpitron::kernels {
-namespace {
-
 using host::for_ranges;
-
-double softplus_of(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-}
-
-}  // namespace
 
 void run(device::HostStream&, const WeightedColumnSums& k) {
   const auto *x = k.x.as<float>(), *weights = k.weights.as<float>();
@@ -37,7 +30,7 @@ void run(device::HostStream&, const PreferenceForward& k) {
     const double m =
         k.beta * (-k.sums.as<double>()[j] - static_cast<double>(k.reference.as<float>()[j]));
     const double wrong = 1 / (1 + std::exp(m));
-    k.loss.as<float>()[j] = static_cast<float>((1 - e) * softplus_of(-m) + e * softplus_of(m));
+    k.loss.as<float>()[j] = static_cast<float>((1 - e) * softplus(-m) + e * softplus(m));
     k.margin.as<float>()[j] = static_cast<float>(m);
     k.right.as<float>()[j] = m > 0 ? 1.f : 0.f;
     k.slope.as<float>()[j] = static_cast<float>(k.beta * ((1 - e) * wrong - e * (1 - wrong)));

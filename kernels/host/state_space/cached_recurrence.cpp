@@ -1,5 +1,6 @@
 #include "kernels/state_space/cached_recurrence.h"
 
+#include "kernels/elementwise/softplus.h"
 #include "kernels/host/state_space/conv_taps.h"
 #include "kernels/host/state_space/delta_head.h"
 
@@ -77,7 +78,7 @@ class ConvRows {
     return states.as<T>() + of * states.stride(0) + i * states.stride(1) + begin;
   }
 
-  TileRows<const T> rows_;
+  SampleRows<const T> rows_;
   Index first_, width_, count_;
   std::vector<T> before_;
 };
@@ -86,7 +87,7 @@ template <class T>
 void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, Index begin,
               Index count) {
   const ConvRows<T> x(k, piece, begin, count);
-  const TileRows<T> y(k.y, 0, begin);
+  const SampleRows<T> y(k.y, 0, begin);
   for (Index i = 0; i < piece.rows; ++i) {
     simd::for_lanes(count, [&](Index c, auto lanes) {
       Float sum = simd::load(taps.bias() + c, lanes);
@@ -158,8 +159,7 @@ void scan(const CachedScan& k, const CachedPiece& piece, Index head) {
   for (Index i = 0; i < piece.rows; ++i) {
     const Index at = piece.first_row + i;
     x.read(at, 1, p, row.x.data()), b.read(at, 1, n, row.b.data()), c.read(at, 1, n, row.c.data());
-    const double raw = as_double(dt[at][0]) + bias;
-    const double step = std::max(raw, 0.0) + std::log1p(std::exp(-std::abs(raw)));
+    const double step = softplus(as_double(dt[at][0]) + bias);
     row.dt = static_cast<float>(step), row.keep = static_cast<float>(std::exp(step * rate));
     advance(i == 0 && before != nullptr ? before : own, own, row);
     for (std::size_t j = 0; j < row.y.size(); ++j) {

@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/elementwise/softplus.h"
 #include "kernels/reference/common/elements.h"
 
 namespace mpitron::kernels {
 
 using reference::Reader;
 using reference::Writer;
-
-namespace {
-
-/// log(1 + exp(x)), without an overflow.
-double softplus(double x) {
-  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
-}
-
-}  // namespace
 
 void run(device::ReferenceStream&, const WeightedColumnSums& k) {
   const Reader x(k.x), weights(k.weights);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/elementwise/softplus.h"
 #include "kernels/reference/common/elements.h"
 #include "kernels/state_space/document_starts.h"
 
@@ -66,7 +67,7 @@ struct Position {
         beta(1 / (1 + std::exp(-Reader(in.beta)(i, sample, head)))),
         rate(-std::exp(Reader(in.a_log)(head))),
         raw(Reader(in.alpha)(i, sample, head) + Reader(in.dt_bias)(head)),
-        g(rate * (std::max(raw, 0.0) + std::log1p(std::exp(-std::abs(raw))))),
+        g(rate * softplus(raw)),
         keep(DocumentStarts(in.starts).begins(i, sample) ? 0 : std::exp(g)) {}
 
   /// The state [k, v] of the position before, faded.

@@ -1,5 +1,6 @@
 #include "kernels/state_space/selective_scan.h"
 
+#include "kernels/elementwise/softplus.h"
 #include "kernels/reference/common/elements.h"
 #include "kernels/state_space/document_starts.h"
 
@@ -31,10 +32,7 @@ class Head {
   double b(Index i, Index n) const { return b_(i, sample_, group_ * n_ + n); }
   double c(Index i, Index n) const { return c_(i, sample_, group_ * n_ + n); }
   double raw(Index i) const { return dt_(i, sample_, head_) + bias_; }
-  double dt(Index i) const {
-    const double value = raw(i);
-    return std::max(value, 0.0) + std::log1p(std::exp(-std::abs(value)));
-  }
+  double dt(Index i) const { return softplus(raw(i)); }
   double a() const { return a_; }
   /// Nothing is left of another document.
   double decay(Index i) const { return starts_.begins(i, sample_) ? 0 : std::exp(dt(i) * a_); }

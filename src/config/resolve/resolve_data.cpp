@@ -22,6 +22,22 @@ TokenizerType tokenizer_type(const OptionValues& v) {
                               {"SFTTokenizer", sft}});
 }
 
+std::optional<FimConfig> fim(const OptionValues& v) {
+  if (!v.flag("fim_data")) {
+    return {};
+  }
+  return FimConfig{.rate = v.real("fim_rate"),
+                   .spm_rate = v.real("fim_spm_rate"),
+                   .split_sample = v.maybe_text("fim_split_sample"),
+                   .fragment_rate = v.maybe_real("fim_fragment_rate"),
+                   .no_prefix = v.maybe_text("fim_no_prefix").value_or(""),
+                   .prefix_token = v.text("fim_prefix_token"),
+                   .middle_token = v.text("fim_middle_token"),
+                   .suffix_token = v.text("fim_suffix_token"),
+                   .pad_token = v.text("fim_pad_token"),
+                   .eod_token = v.text("fim_eod_token")};
+}
+
 }  // namespace
 
 /// Weights and prefixes of blends stay together as words; the data layer pairs them.
@@ -47,6 +63,7 @@ DataConfig resolve_data(const OptionValues& v) {
   d.mid_level_dataset_surplus = v.real("mid_level_dataset_surplus");
   d.full_validation = v.flag("full_validation");
   d.multiple_validation_sets = v.flag("multiple_validation_sets");
+  d.fim = fim(v);
   d.sft = v.flag("sft");
   d.sft_packing = v.flag("sft_packing");
   d.sft_train_on_prompt = v.flag("sft_train_on_prompt");

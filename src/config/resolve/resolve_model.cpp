@@ -126,6 +126,7 @@ void resolve_positions(ModelConfig& m, const OptionValues& v) {
   m.rotary_scaling_factor = v.real("rotary_scaling_factor");
   m.mscale = v.real("mscale");
   m.mscale_all_dim = v.real("mscale_all_dim");
+  m.yarn_whole_dimensions = v.flag("yarn_correction_range_round_to_int");
   m.no_rope_layers = no_rope_layers(v, m.num_layers);
   m.relative_attention_num_buckets = v.integer("relative_attention_num_buckets");
   m.relative_attention_max_distance = v.integer("relative_attention_max_distance");

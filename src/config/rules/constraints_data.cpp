@@ -96,6 +96,36 @@ Result conversations_are_whole(const Facts& f) {
   return given != nullptr ? Violation{given, ""} : Result();
 }
 
+/// A suffix-first rate of 0 is refused by the reference, too.
+Result fim_rates(const Facts& f) {
+  if (!f.run.data.fim) {
+    return {};
+  }
+  const FimConfig& fim = *f.run.data.fim;
+  const auto share = [](double rate) { return rate >= 0 && rate <= 1; };
+  if (fim.split_sample && !fim.fragment_rate) {
+    return Violation{"--fim-split-sample without --fim-fragment-rate", "--fim-fragment-rate 0.5"};
+  }
+  return share(fim.rate) && share(fim.spm_rate) && fim.spm_rate > 0 &&
+                 share(fim.fragment_rate.value_or(0))
+             ? Result()
+             : Violation{fmt::format("rates {}, {}, {}", fim.rate, fim.spm_rate,
+                                     fim.fragment_rate.value_or(0)),
+                         "--fim-rate 0.5 --fim-spm-rate 0.5"};
+}
+
+Result fim_of_texts(const Facts& f) {
+  const DataConfig& d = f.run.data;
+  if (!d.fim) {
+    return {};
+  }
+  const char* given = d.sft                      ? "--sft given"
+                      : d.mock_data              ? "--mock-data given"
+                      : d.inter_document_masking ? "--dataloader-inter-document-masking given"
+                                                 : nullptr;
+  return given != nullptr ? Violation{given, "--data-path"} : Result();
+}
+
 }  // namespace
 
 std::optional<Violation> missing_tokenizer_files(const DataConfig& d) {
@@ -141,6 +171,15 @@ std::span<const Constraint> data_constraints() {
        "GPT2BPETokenizer reads vocab.json and merges.txt; NullTokenizer knows only the number of "
        "its ids.",
        tokenizer_files},
+      {"E280", "fim_rates",
+       "rates of --fim-data are from 0 to 1, --fim-spm-rate above 0, fragments have one",
+       "fim-data fim-rate fim-spm-rate fim-split-sample fim-fragment-rate",
+       "They are shares of the texts; the reference refuses the 0, too.", fim_rates},
+      {"E281", "fim_of_texts",
+       "--fim-data reads corpora, without --dataloader-inter-document-masking",
+       "fim-data sft mock-data dataloader-inter-document-masking",
+       "Texts are cut anew, so that documents of the index no longer say where they begin.",
+       fim_of_texts},
       {"E159", "conversations", "--sft reads files of conversations with SFTTokenizer",
        "sft tokenizer-type data-path mock-data",
        "The tokenizer's prompt format makes text of the turns and knows which of them is learned.",

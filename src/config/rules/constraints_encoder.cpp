@@ -55,7 +55,7 @@ Result plain_layers(const Facts& f) {
   std::string given = given_of(
       f, {"num_experts", "multi_latent_attention", "mtp_num_layers", "no_rope_freq", "qk_layernorm",
           "qk_l2_norm", "use_rope_scaling", "reset_position_ids", "reset_attention_mask",
-          "dataloader_inter_document_masking", "eod_mask_loss", "sample_prompt"});
+          "dataloader_inter_document_masking", "fim_data", "eod_mask_loss", "sample_prompt"});
   if (given.empty() && f.run.model.rotary_base != ModelConfig().rotary_base) {
     given = "rotary_base";
   }

@@ -231,7 +231,7 @@ std::string uneven_inputs(const RunConfig& run) {
       {"Mamba's width on a rank",
        has_mixer(m, MixerKind::state_space) ? m.hybrid.mamba.width() / ranks : 0},
       {"values of delta nets on a rank",
-       has_mixer(m, MixerKind::delta_net) ? net.value_heads * net.value_dim / ranks : 0},
+       has_mixer(m, MixerKind::delta_net) ? net.values() / ranks : 0},
   };
   const auto* const uneven =
       std::ranges::find_if(sizes, [](const auto& size) { return size.second % kGroup != 0; });

@@ -223,6 +223,17 @@ Result delta_heads(const Facts& f) {
   return joined(bad, nearest);
 }
 
+/// The reference wants the frequency, too; 1 would make every layer full attention.
+Result delta_layers_somewhere(const Facts& f) {
+  const std::string variant = f.values.maybe_text("experimental_attention_variant").value_or("");
+  const bool has = has_mixer(f.run.model, MixerKind::delta_net);
+  return variant == "gated_delta_net" && !f.run.model.family().by_letters && !has
+             ? Violation{f.values.given("linear_attention_freq") ? "no layer has a delta net"
+                                                                 : "no --linear-attention-freq",
+                         "--linear-attention-freq 4"}
+             : Result();
+}
+
 Result letters_of_experts(const Facts& f) {
   const ModelConfig& m = f.run.model;
   return !m.hybrid.pattern.empty() && has_expert_letters(f) != m.moe.has_value()
@@ -285,6 +296,11 @@ std::span<const Constraint> hybrid_constraints() {
       {"E258", "pattern_depths", "depths of prediction behind a pattern are all alike",
        "hybrid-layer-pattern hybrid-override-pattern mtp-num-layers",
        "A slash begins a depth; what stands behind it are its layers.", pattern_depths},
+      {"E259", "delta_layers",
+       "--experimental-attention-variant gated_delta_net needs --linear-attention-freq",
+       "experimental-attention-variant linear-attention-freq",
+       "It says which layers have a delta net: all but every n-th, or those of a list.",
+       delta_layers_somewhere},
   });
   return kRules;
 }

@@ -219,10 +219,26 @@ Result experts_divide(const Facts& f) {
   return divides(p.world_size, grid, nearest_multiples("world-size", p.world_size, grid));
 }
 
-Result experts_without_bias(const Facts& f) {
-  return f.run.model.moe && f.run.model.add_bias_linear
-             ? Violation{"biases are on", "--disable-bias-linear"}
-             : Result();
+/// Each fault ends with --disable-bias-linear, too.
+Result biases_of_experts(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!m.moe || !m.add_bias_linear) {
+    return {};
+  }
+  const std::pair<bool, const char*> faults[] = {
+      {f.run.parallel.expert_tensor_parallel_size > 1, "--expert-tensor-parallel-size 1"},
+      {m.moe->shared_expert_intermediate_size > 0, "no --moe-shared-expert-intermediate-size"},
+      {m.moe->router_dtype.value_or(m.params_dtype) != m.params_dtype, "no --moe-router-dtype"},
+      {f.values.flag("moe_use_upcycling"), "no --moe-use-upcycling"}};
+  std::vector<std::string> wanted;
+  for (const auto& [fault, fix] : faults) {
+    if (fault) {
+      wanted.emplace_back(fix);
+    }
+  }
+  return wanted.empty() ? Result()
+                        : Violation{"biases are on", fmt::format("--disable-bias-linear | {}",
+                                                                 fmt::join(wanted, ", "))};
 }
 
 constexpr std::array kLayoutRules = std::to_array<Constraint>({
@@ -289,9 +305,10 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "num_experts % expert_model_parallel_size == 0 and world_size % (etp * ep * pp) == 0",
      "num-experts expert-model-parallel-size expert-tensor-parallel-size world-size",
      "Ranks hold the same number of experts, in a grid of their own.", experts_divide},
-    {"E096", "experts_without_bias", "--num-experts needs --disable-bias-linear",
-     "num-experts disable-bias-linear", "Experts have no biases in the reference.",
-     experts_without_bias},
+    {"E096", "biases_of_experts",
+     "experts with biases lie whole on their ranks, have no shared one and a router of their type",
+     "num-experts disable-bias-linear expert-tensor-parallel-size moe-router-dtype",
+     "A cut expert's bias would be added by each of its ranks.", biases_of_experts},
     {"E097", "sharded_zero_bubble",
      "gradients or parameters in parts go without --pipeline-schedule zero-bubble",
      "data-parallel-sharding-strategy use-megatron-fsdp pipeline-schedule",

@@ -78,8 +78,8 @@ std::string markdown_row(const Option& option) {
   const std::string start = default_text(option);
   return fmt::format("| `--{}` | {} | {} | {} | {} |\n", option.name,
                      value.empty() ? "" : "`" + markdown_cell(value) + "`",
-                     start.empty() ? "" : "`" + start + "`", markdown_cell(status_text(option)),
-                     markdown_cell(std::string(option.help)));
+                     start.empty() ? "" : "`" + markdown_cell(start) + "`",
+                     markdown_cell(status_text(option)), markdown_cell(std::string(option.help)));
 }
 
 /// Words for --help-GROUP, each once.

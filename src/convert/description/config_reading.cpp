@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+// What decoders and encoders have in common in a config.json: sizes under the names of the family,
+// and the activation.
+
 namespace mpitron::convert {
 namespace {
 
@@ -20,9 +23,7 @@ constexpr std::pair<const char*, ActivationKind> kActivations[] = {
 void read_sizes(const SizeNames& names, ConfigReading& reading) {
   const JsonObject& json = reading.json;
   config::ModelConfig& m = reading.result.model;
-  if (names.layers != nullptr) {
-    m.num_layers = json.size(names.layers);
-  }
+  m.num_layers = m.num_layers > 0 ? m.num_layers : json.size(names.layers);
   m.hidden_size = json.size(names.hidden);
   m.num_attention_heads = json.size(names.heads);
   m.ffn_hidden_size = json.size(names.ffn, 4 * m.hidden_size);
@@ -39,9 +40,7 @@ void read_sizes(const SizeNames& names, ConfigReading& reading) {
 }
 
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json) {
-  if (names.layers != nullptr) {
-    json.set(names.layers, model.num_layers);
-  }
+  json.set(names.layers, model.num_layers);
   json.set(names.hidden, model.hidden_size);
   json.set(names.heads, model.num_attention_heads);
   json.set(names.ffn, model.ffn_hidden_size);

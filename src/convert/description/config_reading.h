@@ -21,12 +21,13 @@ struct ConfigReading {
   }
 };
 
-/// Sizes that the families call differently. Without a name for layers something else tells them.
+/// Sizes that the families call differently.
 struct SizeNames {
   const char *layers, *hidden, *ffn, *heads, *positions, *epsilon, *activation;
 };
 
-/// The sizes, and heads as wide as they must be for the hidden size.
+/// The sizes, and heads as wide as they must be for the hidden size. A number of layers that is
+/// known already stays.
 void read_sizes(const SizeNames& names, ConfigReading& reading);
 /// But for the number of positions.
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json);
@@ -36,6 +37,8 @@ void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonO
 /// Sizes by Llama's names, rotary positions, RMS norms, gated feed-forward layers, whether the
 /// output is tied.
 void read_modern(ConfigReading& reading);
+/// The same where positions turn all of a head.
+void read_whole_heads(ConfigReading& reading);
 /// How many heads keys have, and how wide heads are.
 void read_query_groups(ConfigReading& reading);
 /// What both read, but for the output.
@@ -43,6 +46,9 @@ void write_modern(const config::ModelConfig& model, JsonObject& json);
 /// The base of rotary positions and how they are stretched; not YaRN.
 void read_rotary(ConfigReading& reading);
 void write_rotary(const config::ModelConfig& model, JsonObject& json);
+/// The base alone, or with YaRN.
+void read_yarn(ConfigReading& reading);
+void write_yarn(const config::ModelConfig& model, JsonObject& json);
 
 void read_gpt2(ConfigReading& reading);
 void write_gpt2(const ModelDescription& description, JsonObject& json);
@@ -57,6 +63,10 @@ void write_mixtral(const ModelDescription& description, JsonObject& json);
 /// Positions stretched by YaRN also scale the scores, as in DeepSeek's own code.
 void read_deepseek_v2(ConfigReading& reading);
 void write_deepseek_v2(const ModelDescription& description, JsonObject& json);
+
+/// Layers with and without a window, sinks, experts with biases.
+void read_gpt_oss(ConfigReading& reading);
+void write_gpt_oss(const ModelDescription& description, JsonObject& json);
 
 // config.json of models with an encoder: what only they have, beside vocabulary and type.
 

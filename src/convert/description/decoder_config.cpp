@@ -5,6 +5,9 @@
 
 #include "convert/description/config_reading.h"
 
+// The config.json of decoders, field by field. Settings that this program cannot compute are
+// collected and refused together: one that was passed over would change the model.
+
 namespace mpitron::convert {
 namespace {
 
@@ -60,55 +63,11 @@ void read_base(const JsonObject& rope, ConfigReading& reading) {
   reading.result.model.rotary_base = static_cast<Index>(std::clamp(theta, 1.0, 1e15));
 }
 
-void read_yarn(ConfigReading& reading) {
-  ModelConfig& m = reading.result.model;
-  const JsonObject rope = rope_of(reading.json);
-  const std::string kind = kind_of(rope);
-  read_base(rope, reading);
-  m.rope_type = kind == "yarn" ? RopeType::yarn : RopeType::rope;
-  if (kind != "yarn") {
-    reading.require(kind == "default", fmt::format("rotary scaling {}", kind));
-    return;
-  }
-  m.rotary_scaling_factor = rope.real("factor", 1);
-  m.mscale = rope.real("mscale", 1);
-  m.mscale_all_dim = rope.real("mscale_all_dim", 0);
-  reading.require(rope.size("beta_fast", kYarnFast) == kYarnFast &&
-                      rope.size("beta_slow", kYarnSlow) == kYarnSlow &&
-                      rope.real("original_max_position_embeddings", 0) == kYarnContext,
-                  "YaRN with other numbers than 32, 1 and 4096");
-}
-
-void write_yarn(const ModelConfig& m, JsonObject& json) {
-  json.set("rope_theta", static_cast<double>(m.rotary_base));
-  if (m.rope_type != RopeType::yarn) {
-    json.erase("rope_parameters");
-    json.set_null("rope_scaling");
-    return;
-  }
-  JsonObject rope = rope_of(json);
-  json.erase("rope_parameters");
-  rope.set("type", "yarn");
-  rope.set("factor", m.rotary_scaling_factor);
-  rope.set("original_max_position_embeddings", kYarnContext);
-  rope.set("beta_fast", kYarnFast);
-  rope.set("beta_slow", kYarnSlow);
-  rope.set("mscale", m.mscale);
-  rope.set("mscale_all_dim", m.mscale_all_dim);
-  json.set("rope_scaling", rope);
-}
-
 /// A window that shortened what we call the longest sequence stays with its original length.
 void write_positions(const ModelConfig& m, JsonObject& json) {
   if (json.real("sliding_window", 0) != static_cast<double>(m.max_position_embeddings)) {
     json.set(kLlama.positions, m.max_position_embeddings);
   }
-}
-
-/// Of a family whose heads rotate in all channels.
-void read_whole_heads(ConfigReading& reading) {
-  read_modern(reading);
-  reading.require(reading.result.model.rotary_percent == 1, "partial_rotary_factor");
 }
 
 }  // namespace
@@ -126,6 +85,11 @@ void read_modern(ConfigReading& reading) {
                   "a gated MLP with another function than silu");
   m.rotary_percent = reading.json.real("partial_rotary_factor", 1);
   m.rotary_percent = rope_of(reading.json).real("partial_rotary_factor", m.rotary_percent);
+}
+
+void read_whole_heads(ConfigReading& reading) {
+  read_modern(reading);
+  reading.require(reading.result.model.rotary_percent == 1, "partial_rotary_factor");
 }
 
 void read_rotary(ConfigReading& reading) {
@@ -168,6 +132,53 @@ void write_rotary(const ModelConfig& m, JsonObject& json) {
     return;
   }
   json.set("rope_scaling", scaling);
+}
+
+void read_yarn(ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
+  const JsonObject rope = rope_of(reading.json);
+  const std::string kind = kind_of(rope);
+  read_base(rope, reading);
+  m.rope_type = kind == "yarn" ? RopeType::yarn : RopeType::rope;
+  if (kind != "yarn") {
+    reading.require(kind == "default", fmt::format("rotary scaling {}", kind));
+    return;
+  }
+  m.rotary_scaling_factor = rope.real("factor", 1);
+  m.mscale = rope.real("mscale", 1);
+  m.mscale_all_dim = rope.real("mscale_all_dim", 0);
+  reading.require(rope.size("beta_fast", kYarnFast) == kYarnFast &&
+                      rope.size("beta_slow", kYarnSlow) == kYarnSlow &&
+                      rope.real("original_max_position_embeddings", 0) == kYarnContext,
+                  "YaRN with other numbers than 32, 1 and 4096");
+  reading.require(!rope.has("attention_factor"), "attention_factor of YaRN");
+  m.yarn_whole_dimensions = rope.flag("truncate", true);
+}
+
+void write_yarn(const ModelConfig& m, JsonObject& json) {
+  json.set("rope_theta", static_cast<double>(m.rotary_base));
+  if (m.rope_type != RopeType::yarn) {
+    json.erase("rope_parameters");
+    json.set_null("rope_scaling");
+    return;
+  }
+  JsonObject rope = rope_of(json);
+  json.erase("rope_parameters");
+  if (!rope.has("rope_type")) {
+    rope.set("type", "yarn");
+  }
+  rope.set("factor", m.rotary_scaling_factor);
+  rope.set("original_max_position_embeddings", kYarnContext);
+  rope.set("beta_fast", kYarnFast);
+  rope.set("beta_slow", kYarnSlow);
+  if (m.multi_latent_attention) {
+    rope.set("mscale", m.mscale);
+    rope.set("mscale_all_dim", m.mscale_all_dim);
+  }
+  if (!m.yarn_whole_dimensions) {
+    rope.set("truncate", false);
+  }
+  json.set("rope_scaling", rope);
 }
 
 void read_gpt2(ConfigReading& reading) {

@@ -35,7 +35,6 @@ constexpr std::pair<const char*, bool ModelConfig::*> kFlags[] = {
     {"rotary_interleaved", &ModelConfig::rotary_interleaved},
     {"use_rope_scaling", &ModelConfig::use_rope_scaling},
     {"apply_layernorm_1p", &ModelConfig::apply_layernorm_1p},
-    {"swiglu", &ModelConfig::gated_linear_unit},
 };
 constexpr std::pair<const char*, double ModelConfig::*> kReals[] = {
     {"rotary_percent", &ModelConfig::rotary_percent},
@@ -72,6 +71,7 @@ void write_model(const ModelConfig& model, JsonObject& json) {
   write_all(kReals, model, json);
   write_choice("normalization", kNorms, model.normalization, json);
   write_attention(model, json);
+  write_limits(model, json);
   if (model.moe) {
     write_experts(*model.moe, json);
   }

@@ -4,6 +4,9 @@
 
 #include <fmt/ranges.h>
 
+// The options of the command line that describe a model, as JSON and back: a conversion keeps what
+// no other format has a field for.
+
 namespace mpitron::convert {
 namespace {
 
@@ -38,7 +41,14 @@ constexpr std::pair<const char*, PositionEmbedding> kPositions[] = {
     {"none", PositionEmbedding::none}};
 constexpr std::pair<const char*, RopeType> kRopeTypes[] = {{"rope", RopeType::rope},
                                                            {"yarn", RopeType::yarn}};
+constexpr std::pair<const char*, config::AttentionSink> kSinks[] = {
+    {"off-by-one", config::AttentionSink::zero}, {"learnable", config::AttentionSink::learned}};
 constexpr const char* kInterpolation = "rotary_seq_len_interpolation_factor";
+
+/// [1,0,1]: of each layer.
+std::string list_of(const std::vector<bool>& layers) {
+  return fmt::format("[{}]", fmt::join(std::vector<int>(layers.begin(), layers.end()), ","));
+}
 
 void write_latents(const ModelConfig& model, JsonObject& json) {
   json.set("multi_latent_attention", true);
@@ -124,12 +134,37 @@ void write_attention(const ModelConfig& model, JsonObject& json) {
   if (model.multi_latent_attention || model.rope_type == RopeType::yarn) {
     write_choice("rope_type", kRopeTypes, model.rope_type, json);
     write_all(kYarnReals, model, json);
+    json.set("yarn_correction_range_round_to_int", model.yarn_whole_dimensions);
   }
   if (model.position_embedding_type == PositionEmbedding::relative) {
     write_all(kRelativeIntegers, model, json);
   }
   if (model.multi_latent_attention) {
     write_latents(model, json);
+  }
+}
+
+void write_limits(const ModelConfig& model, JsonObject& json) {
+  const bool quick = model.activation == config::ActivationKind::quick_gelu;
+  json.set("swiglu", model.gated_linear_unit && !quick);
+  if (model.gated_linear_unit && quick) {
+    json.set("quick_geglu", true);
+  }
+  if (model.activation_clamp) {
+    json.set("activation_func_clamp_value", *model.activation_clamp);
+  }
+  if (model.glu_linear_offset != 0) {
+    json.set("glu_linear_offset", model.glu_linear_offset);
+  }
+  if (model.attention_sink != config::AttentionSink::none) {
+    write_choice("softmax_type", kSinks, model.attention_sink, json);
+  }
+  if (model.window_size) {
+    const auto [left, right] = *model.window_size;
+    json.set("window_size", fmt::format("{},{}", left, right).c_str());
+  }
+  if (model.window_size && !model.window_layers.empty()) {
+    json.set("window_attn_skip_freq", list_of(model.window_layers).c_str());
   }
 }
 
@@ -145,8 +180,7 @@ void write_experts(const MoeConfig& moe, JsonObject& json) {
   if (moe.sinkhorn) {
     json.set("moe_router_load_balancing_type", "sinkhorn");
   }
-  std::vector<int> layers(moe.layers.begin(), moe.layers.end());
-  json.set("moe_layer_freq", fmt::format("[{}]", fmt::join(layers, ",")).c_str());
+  json.set("moe_layer_freq", list_of(moe.layers).c_str());
 }
 
 void write_hybrid(const ModelConfig& model, JsonObject& json) {
@@ -156,9 +190,8 @@ void write_hybrid(const ModelConfig& model, JsonObject& json) {
     write_all(kMambaSizes, hybrid.mamba, json);
   }
   if (!hybrid.delta_layers.empty()) {
-    const std::vector<int> marks(hybrid.delta_layers.begin(), hybrid.delta_layers.end());
     json.set(kVariant, kDelta);
-    json.set(kFrequency, fmt::format("[{}]", fmt::join(marks, ",")).c_str());
+    json.set(kFrequency, list_of(hybrid.delta_layers).c_str());
     write_all(kDeltaNetSizes, hybrid.delta_net, json);
   }
   if (model.attention_output_gate) {

@@ -47,6 +47,9 @@ void write_choice(const char* name, const Table& words, E value, JsonObject& jso
 /// Positions and latent attention of a model.
 void write_attention(const config::ModelConfig& model, JsonObject& json);
 
+/// Sinks and windows of attention, and gated activations with their limits.
+void write_limits(const config::ModelConfig& model, JsonObject& json);
+
 /// The options of experts.
 void write_experts(const config::MoeConfig& moe, JsonObject& json);
 

@@ -6,7 +6,7 @@
 
 #include "config/layer_pattern.h"
 #include "convert/description/model_options.h"
-#include "nn/state_space/mamba_mixer.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::convert {
 namespace {
@@ -29,14 +29,9 @@ struct MambaNames {
 constexpr MambaNames kMamba2{"num_heads", "head_dim", "state_size", "hidden_act"};
 constexpr MambaNames kNemotron{"mamba_num_heads", "mamba_head_dim", "ssm_state_size",
                                "mamba_hidden_act"};
-/// Newer files list the layers and leave out how many they are.
-constexpr SizeNames kNemotronSizes{nullptr,
-                                   "hidden_size",
-                                   "intermediate_size",
-                                   "num_attention_heads",
-                                   "max_position_embeddings",
-                                   "layer_norm_epsilon",
-                                   "mlp_hidden_act"};
+constexpr SizeNames kNemotronSizes{
+    "num_hidden_layers",       "hidden_size",        "intermediate_size", "num_attention_heads",
+    "max_position_embeddings", "layer_norm_epsilon", "mlp_hidden_act"};
 
 constexpr const char *kLinear = "linear_attention", *kFull = "full_attention";
 
@@ -206,8 +201,8 @@ void write_mamba2(const ModelDescription& description, JsonObject& json) {
 void read_nemotron_h(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const std::string letters = read_letters(reading);
+  m.num_layers = static_cast<Index>(letters.size());  // newer files leave it out
   read_sizes(kNemotronSizes, reading);
-  m.num_layers = static_cast<Index>(letters.size());
   read_query_groups(reading);
   read_mamba(reading, kNemotron);
   m.hybrid.pattern = letters;
@@ -220,7 +215,6 @@ void write_nemotron_h(const ModelDescription& description, JsonObject& json) {
   json.set(kNemotronSizes.positions, m.max_position_embeddings);
   json.set("num_key_value_heads", m.num_query_groups);
   json.set("head_dim", m.kv_channels);
-  json.set("num_hidden_layers", m.num_layers);
   json.set("hybrid_override_pattern", m.hybrid.pattern.c_str());
   json.erase("layers_block_type");
   json.set("attention_bias", false);

@@ -11,6 +11,9 @@
 #include "utils/system/files.h"
 #include "utils/text/json_nesting.h"
 
+// Safetensors files of a folder, by its index where there are several. The writer fills files up to
+// a limit in the order of the tensors, as transformers does.
+
 namespace mpitron::convert {
 namespace {
 
@@ -145,7 +148,8 @@ void HuggingFaceFolder::add_file(const fs::path& path) {
   files_.push_back(std::make_unique<io::SafetensorsFile>(path));
   for (const auto& [name, tensor] : files_.back()->tensors()) {
     const std::optional<DType> dtype = io::dtype_of(tensor.type);
-    const bool weight = dtype && is_floating(*dtype) && *dtype != DType::f64;
+    const bool packed = dtype == DType::u8 && name.find(".experts.") != std::string::npos;
+    const bool weight = packed || (dtype && is_floating(*dtype) && *dtype != DType::f64);
     if (!found_.emplace(name, &tensor).second) {
       throw_data("{}: tensor {} is in {} as well", path.string(), name, in_file_[name]);
     }

@@ -11,6 +11,10 @@
 #include "io/arrays/torch_archive.h"
 #include "utils/error.h"
 
+// Megatron's sharded checkpoints: the metadata is a pickle of PyTorch's distributed checkpoints;
+// each piece is a tensor in a torch archive inside a larger file. A tensor is put together from the
+// pieces that cover it, each element once.
+
 namespace mpitron::convert {
 namespace {
 
@@ -125,8 +129,8 @@ void copy_block(const std::byte* from, const std::vector<Index>& size, std::byte
 }  // namespace
 
 MegatronDist::MegatronDist(const fs::path& path) : folder_(iteration_folder(path)) {
-  read_arguments();
   read_metadata();
+  read_arguments();
   for (const auto& [key, global] : globals_) {
     add_parameter(key, global);
   }
@@ -144,7 +148,7 @@ void MegatronDist::read_arguments() {
   if (arguments == nullptr) {
     throw_data("{}: no 'args': not a checkpoint of Megatron", path.string());
   }
-  description_ = read_megatron_arguments(*arguments, path.string());
+  description_ = read_megatron_arguments(*arguments, path.string(), globals_.contains(kPositions));
   description_.iteration = iteration_of(folder_);
 }
 
@@ -234,12 +238,38 @@ void MegatronDist::add_parameter(const std::string& key, const Global& global) {
     info.shape.push_back(global.size[d]);
   }
   for (Index layer = 0; layer < (stacked ? layers : 1); ++layer) {
-    const std::string ours =
-        stacked ? our_name_of(kStacked + std::to_string(layer) + "." + key.substr(prefix))
-                : our_name_of(key);
-    info.name = ours;
-    sources_[ours] = {key, stacked ? layer : -1};
-    tensors_.push_back(info);
+    info.name = stacked ? our_name_of(kStacked + std::to_string(layer) + "." + key.substr(prefix))
+                        : our_name_of(key);
+    add_tensor(info, {key, stacked ? layer : -1});
+  }
+}
+
+/// Parts of a parameter have keys of their own, whose last words name them.
+void MegatronDist::add_tensor(TensorInfo info, const Source& source) {
+  const std::size_t point = info.name.rfind('.');
+  const std::string parameter = info.name.substr(0, point), word = info.name.substr(point + 1);
+  const std::vector<RowPart> parts = parts_of(parameter, description_.model, 0);
+  const auto part = std::ranges::find(parts, word, &RowPart::name);
+  if (part == parts.end()) {
+    sources_[info.name] = {source};
+    tensors_.push_back(std::move(info));
+    return;
+  }
+  if (info.shape[0] != part->rows) {
+    broken(fmt::format("{} has {} rows, expected {}", source.key, info.shape[0], part->rows));
+  }
+  const auto [at, fresh] = sources_.try_emplace(parameter, parts.size());
+  if (at->second.size() != parts.size()) {
+    broken(parameter + " is there as a whole and in parts");
+  }
+  at->second[static_cast<std::size_t>(part - parts.begin())] = source;
+  if (fresh) {
+    info.name = parameter;
+    info.shape[0] = 0;
+    for (const RowPart& each : parts) {
+      info.shape[0] += each.rows;
+    }
+    tensors_.push_back(std::move(info));
   }
 }
 
@@ -302,15 +332,45 @@ HostTensor MegatronDist::read(const std::string& name) {
   if (info == nullptr) {
     broken("no parameter " + name);
   }
-  const Source& source = sources_.at(name);
-  const Global& global = globals_.at(source.key);
+  const std::vector<Source>& sources = sources_.at(name);
+  if (sources.size() == 1) {
+    return read_key(sources.front(), *info);
+  }
   HostTensor result(*info);
+  std::byte* to = result.data();
+  const std::vector<RowPart> parts = parts_of(name, description_.model, info->shape[0]);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (sources[i].key.empty()) {
+      broken(fmt::format("{}: no part {}", name, parts[i].name));
+    }
+    TensorInfo part = *info;
+    part.shape[0] = parts[i].rows;
+    const HostTensor rows = read_key(sources[i], part);
+    std::ranges::copy(rows.bytes(), to);
+    to += rows.bytes().size();
+  }
+  return result;
+}
+
+/// Of the shape and type that `info` says.
+HostTensor MegatronDist::read_key(const Source& source, const TensorInfo& info) {
+  const Global& global = globals_.at(source.key);
+  Shape shape;
+  for (std::size_t d = source.layer >= 0 ? 1 : 0; d < global.size.size(); ++d) {
+    shape.push_back(global.size[d]);
+  }
+  if (global.dtype != info.dtype || shape != info.shape) {
+    broken(fmt::format("{}: {} of {} beside other parts", source.key, to_string(shape),
+                       name_of(global.dtype)));
+  }
+  HostTensor result(info);
   Index copied = 0;
   for (const Chunk& chunk : global.chunks) {
     copied += copy_chunk(source, global, chunk, result);
   }
-  if (copied != info->shape.numel()) {
-    broken(fmt::format("{}: chunks hold {} of {} elements", name, copied, info->shape.numel()));
+  if (copied != info.shape.numel()) {
+    broken(
+        fmt::format("{}: chunks hold {} of {} elements", source.key, copied, info.shape.numel()));
   }
   return result;
 }

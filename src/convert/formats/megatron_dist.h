@@ -42,7 +42,7 @@ class MegatronDist : public TensorSource {
     Extents size;
     std::vector<Chunk> chunks;
   };
-  /// One of our tensors: a whole global one, or one layer of it.
+  /// One of our tensors, or a part of its rows: a whole global one, or one layer of it.
   struct Source {
     std::string key;
     Index layer = -1;  // index in the first dimension; -1: all of it
@@ -53,6 +53,9 @@ class MegatronDist : public TensorSource {
   void read_tensors(const io::PickleValue& list);
   void read_places(const io::PickleValue& list);
   void add_parameter(const std::string& key, const Global& global);
+  /// `info` has our name of the source's key.
+  void add_tensor(TensorInfo info, const Source& source);
+  HostTensor read_key(const Source& source, const TensorInfo& info);
   /// Copies the part of a chunk that belongs to the tensor; returns how many elements.
   Index copy_chunk(const Source& source, const Global& global, const Chunk& chunk,
                    HostTensor& result);
@@ -63,7 +66,7 @@ class MegatronDist : public TensorSource {
   std::map<std::string, Global> globals_;
   std::map<std::string, Stored> stored_;  // by place_key
   std::map<std::string, MappedFile> files_;
-  std::map<std::string, Source> sources_;  // by our name
+  std::map<std::string, std::vector<Source>> sources_;  // by our name: one, or one a part
   std::vector<TensorInfo> tensors_;
   ModelDescription description_;
 };

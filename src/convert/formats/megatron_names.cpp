@@ -1,19 +1,49 @@
 #include "convert/formats/megatron_names.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "utils/error.h"
 
+// Names of parameters in Megatron's releases, and along which dimension its tensor parallel ranks
+// cut them.
+
 namespace mpitron::convert {
 namespace {
 
 using Kind = io::PickleValue::Kind;
 
-constexpr std::pair<const char*, const char*> kFusedNorms[] = {
+constexpr std::pair<const char*, const char*> kOtherNames[] = {
     {"self_attention.linear_qkv.layer_norm_", "input_layernorm."},
-    {"mlp.linear_fc1.layer_norm_", "pre_mlp_layernorm."}};
+    {"self_attention.in_proj.layer_norm_", "input_layernorm."},
+    {"mixer.in_proj.layer_norm_", "norm."},
+    {"mlp.linear_fc1.layer_norm_", "pre_mlp_layernorm."},
+    {".conv1d_", ".conv1d."}};
+
+/// Ends of names of what tensor ranks divide by rows.
+constexpr const char* kRows[] = {"word_embeddings.weight",
+                                 "output_layer.weight",
+                                 ".linear_qkv.weight",
+                                 ".linear_qkv.bias",
+                                 ".linear_fc1.weight",
+                                 ".linear_fc1.bias",
+                                 ".in_proj.weight",
+                                 ".conv1d.weight",
+                                 ".conv1d.bias",
+                                 ".dt_bias",
+                                 ".A_log",
+                                 ".mixer.D",
+                                 ".mixer.norm.weight",
+                                 ".softmax_offset"};
+/// ... and by columns.
+constexpr const char* kColumns[] = {"linear_proj.weight", "linear_fc2.weight", "out_proj.weight"};
+
+template <class Ends>
+bool ends_with_any(const std::string& name, const Ends& ends) {
+  return std::ranges::any_of(ends, [&](const char* end) { return name.ends_with(end); });
+}
 
 /// Of numbers, words and lists of them; null for everything else.
 nlohmann::json plain(const io::PickleValue& value) {
@@ -41,15 +71,36 @@ nlohmann::json plain(const io::PickleValue& value) {
 
 }  // namespace
 
-Division division_of(const std::string& name, const config::ModelConfig& model) {
-  const auto is = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (is("word_embeddings.weight") || is("output_layer.weight") || is(".linear_qkv.")) {
-    return Division::rows;
+Division division_of(const std::string& name) {
+  return ends_with_any(name, kRows)      ? Division::rows
+         : ends_with_any(name, kColumns) ? Division::columns
+                                         : Division::whole;
+}
+
+std::vector<RowPart> parts_of(const std::string& name, const config::ModelConfig& model,
+                              Index rows) {
+  const config::MambaConfig& mamba = model.hybrid.mamba;
+  const config::DeltaNetConfig& net = model.hybrid.delta_net;
+  const Index width = mamba.width(), both = mamba.shared();
+  const Index keys = net.keys(), values = net.values(), heads = net.value_heads;
+  const bool conv = name.find(".conv1d.") != std::string::npos;
+  if (model.gated_linear_unit && name.find(".linear_fc1.") != std::string::npos) {
+    return {{rows / 2}, {rows / 2}};
   }
-  if (is(".linear_fc1.")) {
-    return model.gated_linear_unit ? Division::gated_rows : Division::rows;
+  if (name.ends_with(".mixer.in_proj.weight")) {
+    return {{width, "z"}, {width, "x"}, {both, "B"}, {both, "C"}, {mamba.heads, "dt"}};
   }
-  return is("linear_proj.weight") || is("linear_fc2.weight") ? Division::columns : Division::whole;
+  if (conv && name.find(".mixer.") != std::string::npos) {
+    return {{width, "x"}, {both, "B"}, {both, "C"}};
+  }
+  if (name.ends_with(".self_attention.in_proj.weight")) {
+    return {{keys, "query"}, {keys, "key"},   {values, "value"},
+            {values, "z"},   {heads, "beta"}, {heads, "alpha"}};
+  }
+  if (conv) {
+    return {{keys, "query"}, {keys, "key"}, {values, "value"}};
+  }
+  return {{rows}};
 }
 
 std::string our_name_of(std::string name) {
@@ -57,7 +108,7 @@ std::string our_name_of(std::string name) {
   while (name.starts_with(kWrapper)) {
     name.erase(0, kWrapper.size());
   }
-  for (const auto& [fused, own] : kFusedNorms) {
+  for (const auto& [fused, own] : kOtherNames) {
     if (const std::size_t at = name.find(fused); at != std::string::npos) {
       name.replace(at, std::string_view(fused).size(), own);
     }
@@ -69,8 +120,27 @@ bool is_extra_state(const std::string& name) {
   return name.find("_extra_state") != std::string::npos;
 }
 
+namespace {
+
+/// The reference's programs differ, and their arguments do not say which it was; but Mamba's wants
+/// a specification of its layers.
+void complete(nlohmann::json& json, bool has_positions) {
+  if (json.contains("layernorm_epsilon") && !json.contains("norm_epsilon")) {  // older name
+    json["norm_epsilon"] = json["layernorm_epsilon"];
+  }
+  if (json.contains("spec") && json["spec"].dump().find("mamba") != std::string::npos) {
+    json["model"] = "mamba";
+    if (!has_positions && json.contains("position_embedding_type") &&
+        json["position_embedding_type"] == "learned_absolute") {
+      json["position_embedding_type"] = "none";
+    }
+  }
+}
+
+}  // namespace
+
 ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
-                                         const std::string& source) {
+                                         const std::string& source, bool has_positions) {
   const bool state = arguments.state != nullptr && arguments.state->kind == Kind::dict;
   const io::PickleValue& dict = state ? *arguments.state : arguments;
   nlohmann::json json = nlohmann::json::object();
@@ -79,9 +149,7 @@ ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
       json[std::string(dict.entries[i]->text)] = plain(*dict.entries[i + 1]);
     }
   }
-  if (json.contains("layernorm_epsilon") && !json.contains("norm_epsilon")) {  // older name
-    json["norm_epsilon"] = json["layernorm_epsilon"];
-  }
+  complete(json, has_positions);
   constexpr auto replace = nlohmann::json::error_handler_t::replace;  // what is not UTF-8
   ModelDescription result = from_configuration(json.dump(-1, ' ', false, replace), source);
   if (json.contains("consumed_train_samples") &&

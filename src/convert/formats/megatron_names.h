@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "convert/description/model_description.h"
 #include "convert/formats/tensor_source.h"
@@ -9,23 +10,39 @@ namespace mpitron::convert {
 
 /// How tensor parallel ranks of Megatron divide a parameter.
 enum class Division {
-  whole,       // everyone has all of it
-  rows,        // one below the other; of linear_qkv whole query groups
-  gated_rows,  // each has its rows of the gate, then its rows of the other half
+  whole,  // everyone has all of it
+  rows,   // each has its rows of the first part, then of the next one (`parts_of`)
   columns
 };
-Division division_of(const std::string& our_name, const config::ModelConfig& model);
+Division division_of(const std::string& our_name);
+
+/// A part of a parameter's rows, in their order, and what torch_dist's key of it ends with, behind
+/// a point; empty where all parts have one key.
+struct RowPart {
+  Index rows = 0;
+  const char* name = "";
+};
+/// Of a parameter of so many rows in parts that are cut each for itself: the halves of gated
+/// layers, the projections and convolutions of Mamba and delta nets; else one part.
+std::vector<RowPart> parts_of(const std::string& our_name, const config::ModelConfig& model,
+                              Index rows);
 
 /// Our name of a Megatron parameter: without the wrapper's `module.`; norms that Transformer Engine
-/// keeps inside linear layers have the names of the local specification.
+/// keeps inside linear layers have the names of the local specification, and a convolution of later
+/// releases that of the first ones.
 std::string our_name_of(std::string name);
+
+/// The table of learned positions.
+inline constexpr const char* kPositions = "embedding.position_embeddings.weight";
 
 /// Not a weight: states of fp8 scaling.
 bool is_extra_state(const std::string& name);
 
 /// The model that the arguments of a Megatron checkpoint (a Namespace, or a dictionary) describe.
+/// They always name learned positions where nobody chose others: `has_positions` tells whether the
+/// model has a tensor of them.
 ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
-                                         const std::string& source);
+                                         const std::string& source, bool has_positions);
 
 /// Type and shape of a torch tensor as ours. Error(data) for types and ranks that weights do not
 /// have.

@@ -10,6 +10,9 @@
 #include "convert/formats/megatron_names.h"
 #include "utils/error.h"
 
+// Megatron's older checkpoints, a folder for each rank: numbers of layers count within a pipeline
+// stage, and a tensor is joined from the files of all tensor parallel ranks.
+
 namespace mpitron::convert {
 namespace {
 
@@ -87,15 +90,33 @@ Index layers_in(const PickleValue& state_dict) {
   return static_cast<Index>(layers.size());
 }
 
-/// Halves of the shards: ours is all first halves, then all second ones.
-void join_halves(const std::vector<TorchTensor>& shards, HostTensor& result) {
-  const std::size_t half = result.bytes().size() / 2, piece = half / shards.size();
-  std::vector<std::byte> both(2 * piece);
+/// Each shard has its piece of every part, one below the other.
+void join_rows(const std::vector<TorchTensor>& shards, const std::vector<RowPart>& parts,
+               HostTensor& result) {
+  const std::size_t row = result.bytes().size() / static_cast<std::size_t>(result.shape()[0]);
+  std::vector<std::byte> shard(result.bytes().size() / shards.size());
   for (std::size_t rank = 0; rank < shards.size(); ++rank) {
-    shards[rank].copy_to(both.data());
-    std::memcpy(result.data() + rank * piece, both.data(), piece);
-    std::memcpy(result.data() + half + rank * piece, both.data() + piece, piece);
+    shards[rank].copy_to(shard.data());
+    const std::byte* from = shard.data();
+    std::byte* to = result.data();
+    for (const RowPart& part : parts) {
+      const std::size_t whole = static_cast<std::size_t>(part.rows) * row;
+      const std::size_t piece = whole / shards.size();
+      std::memcpy(to + rank * piece, from, piece);
+      from += piece, to += whole;
+    }
   }
+}
+
+/// Whether the parts make up all rows, each with the same number for every rank.
+bool fits(const std::vector<RowPart>& parts, Index rows, Index ranks) {
+  for (const RowPart& part : parts) {
+    rows -= part.rows;
+    if (part.rows % ranks != 0) {
+      return false;
+    }
+  }
+  return rows == 0;
 }
 
 void join_columns(const std::vector<TorchTensor>& shards, HostTensor& result) {
@@ -158,7 +179,15 @@ void MegatronTorch::read_description(const fs::path& folder) {
   if (arguments == nullptr) {
     throw_data("{}: no 'args': not a checkpoint of Megatron", first.source());
   }
-  description_ = read_megatron_arguments(*arguments, first.source());
+  bool has_positions = false;
+  for (const char* key : {"model", "model0"}) {
+    if (const PickleValue* chunk = first.root().find(key)) {
+      for_each_parameter(*chunk, [&](const std::string& name, const PickleValue&) {
+        has_positions = has_positions || name == kPositions;
+      });
+    }
+  }
+  description_ = read_megatron_arguments(*arguments, first.source(), has_positions);
   description_.iteration = iteration_of(folder);
 }
 
@@ -247,13 +276,14 @@ TensorInfo MegatronTorch::global_info(const std::string& name) const {
   const std::vector<TorchTensor> shards = shards_of(name);
   const std::string& source = rank(0, shards_.at(name).stage).archive.source();
   TensorInfo info = info_of(shards[0], name, source);
-  const Division division = division_of(name, description_.model);
+  const Division division = division_of(name);
   const auto count = static_cast<Index>(shards.size());
   const int dim = division == Division::columns ? 1 : 0;
   if (division == Division::whole) {
     return info;
   }
-  if (info.shape.rank() <= dim || (division == Division::gated_rows && info.shape[0] % 2 != 0)) {
+  const Index rows = info.shape.rank() > dim ? info.shape[0] * (dim == 0 ? count : 1) : 0;
+  if (rows == 0 || (dim == 0 && !fits(parts_of(name, description_.model, rows), rows, count))) {
     throw_data("{}: {} has the shape {}, which cannot be a shard", source, name,
                to_string(info.shape));
   }
@@ -264,23 +294,17 @@ TensorInfo MegatronTorch::global_info(const std::string& name) const {
 HostTensor MegatronTorch::read(const std::string& name) {
   const TensorInfo info = global_info(name);
   const std::vector<TorchTensor> shards = shards_of(name);
-  const Division division = division_of(name, description_.model);
   if (shards.size() == 1 && shards[0].contiguous()) {
     return HostTensor(info, shards[0].storage.first(static_cast<std::size_t>(info.bytes())));
   }
   HostTensor result(info);
-  switch (division) {
+  switch (division_of(name)) {
     case Division::whole:
       shards[0].copy_to(result.data());
       check_copies(shards, result, name);
       break;
     case Division::rows:
-      for (std::size_t rank = 0; rank < shards.size(); ++rank) {
-        shards[rank].copy_to(result.data() + rank * (result.bytes().size() / shards.size()));
-      }
-      break;
-    case Division::gated_rows:
-      join_halves(shards, result);
+      join_rows(shards, parts_of(name, description_.model, info.shape[0]), result);
       break;
     case Division::columns:
       join_columns(shards, result);

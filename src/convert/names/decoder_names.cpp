@@ -1,5 +1,8 @@
 #include "convert/names/name_families.h"
 
+// Tables of names of decoders: what each of our parameters is called in the families of Hugging
+// Face, and in which order its rows stand there.
+
 namespace mpitron::convert {
 namespace {
 
@@ -269,12 +272,36 @@ constexpr Entry kQwenExperts[] = {
            "model.layers.{}.mlp.shared_expert_gate.weight"),
 };
 
+constexpr Entry kSinks[] = {
+    vector("decoder.layers.{}.self_attention.core_attention.softmax_offset", heads,
+           "model.layers.{}.self_attn.sinks"),
+};
+
+/// As formats/stacked_experts.h takes their tensors apart.
+constexpr Entry kGptOssExperts[] = {
+    matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
+           "model.layers.{}.mlp.router.weight"),
+    vector("decoder.layers.{}.mlp.router.bias", experts, "model.layers.{}.mlp.router.bias"),
+    joined("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc1.weight", expert_fc1, hidden,
+           {{{"model.layers.{}.mlp.experts.{e}.gate_proj.weight", expert_ffn},
+             {"model.layers.{}.mlp.experts.{e}.up_proj.weight", expert_ffn}}}),
+    joined("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc1.bias", expert_fc1, none,
+           {{{"model.layers.{}.mlp.experts.{e}.gate_proj.bias", expert_ffn},
+             {"model.layers.{}.mlp.experts.{e}.up_proj.bias", expert_ffn}}}),
+    matrix("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc2.weight", hidden, expert_ffn,
+           "model.layers.{}.mlp.experts.{e}.down_proj.weight"),
+    vector("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc2.bias", hidden,
+           "model.layers.{}.mlp.experts.{e}.down_proj.bias"),
+};
+
 constexpr EntryBlock kGpt2[] = {kGpt2Start, kGpt2Layer, kGpt2End};
 constexpr EntryBlock kLlama[] = {kLlamaStart, kLlamaNorms, kLlamaAttention, kLlamaMlp, kLlamaEnd};
 constexpr EntryBlock kMixtral[] = {kLlamaStart, kLlamaNorms, kLlamaAttention, kMixtralExperts,
                                    kLlamaEnd};
 constexpr EntryBlock kDeepSeekV2[] = {kLlamaStart, kLlamaNorms, kLatentAttention, kDeepSeekMlp,
                                       kLlamaEnd};
+constexpr EntryBlock kGptOss[] = {kLlamaStart, kLlamaNorms,    kLlamaAttention,
+                                  kSinks,      kGptOssExperts, kLlamaEnd};
 constexpr EntryBlock kMamba2[] = {kMambaStart, kMambaMixer, kMambaEnd};
 constexpr EntryBlock kNemotronH[] = {kMambaStart, kMambaMixer, kNemotronLayer, kMambaEnd};
 constexpr EntryBlock kQwen3Next[] = {kLlamaStart, kLlamaNorms,  kGatedAttention,
@@ -296,6 +323,10 @@ std::span<const EntryBlock> mixtral_names() {
 
 std::span<const EntryBlock> deepseek_v2_names() {
   return kDeepSeekV2;
+}
+
+std::span<const EntryBlock> gpt_oss_names() {
+  return kGptOss;
 }
 
 std::span<const EntryBlock> mamba2_names() {

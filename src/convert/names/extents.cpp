@@ -1,6 +1,6 @@
 #include "convert/names/extents.h"
 
-#include "nn/state_space/mamba_mixer.h"
+#include "nn/state_space/recurrent_layers.h"
 #include "utils/check.h"
 
 namespace mpitron::convert {
@@ -13,38 +13,32 @@ Index halves(const ModelConfig& m) {
   return m.gated_linear_unit ? 2 : 1;
 }
 
-/// Channels that a mixer's convolution reads.
-Index mamba_convolved(const config::MambaConfig& mamba) {
-  return mamba.width() + 2 * mamba.groups * mamba.state_dim;
-}
-
 Index extent_of_states(Extent which, const config::HybridConfig& hybrid) {
   const config::MambaConfig& mamba = hybrid.mamba;
   const config::DeltaNetConfig& net = hybrid.delta_net;
-  const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
   switch (which) {
     case mamba_width:
       return mamba.width();
     case mamba_channels:
-      return mamba_convolved(mamba);
+      return mamba.channels();
     case mamba_projected:
-      return mamba.width() + mamba_convolved(mamba) + mamba.heads;
+      return mamba.projected();
     case mamba_heads:
       return mamba.heads;
     case mamba_taps:
       return nn::kMambaConvWidth;
     case delta_channels:
-      return 2 * keys + values;
+      return net.channels();
     case delta_streams:
-      return 2 * (keys + values);
+      return net.channels() + net.values();
     case delta_rates:
       return 2 * net.value_heads;
     case delta_projected:
-      return 2 * (keys + values + net.value_heads);
+      return net.projected();
     case delta_heads:
       return net.value_heads;
     case delta_values:
-      return values;
+      return net.values();
     case delta_value_dim:
       return net.value_dim;
     default:

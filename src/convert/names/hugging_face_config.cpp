@@ -28,6 +28,7 @@ constexpr ConfigFormat kFormats[] = {
     {"qwen2", "Qwen2ForCausalLM", read_llama, write_llama},
     {"mixtral", "MixtralForCausalLM", read_mixtral, write_mixtral},
     {"deepseek_v2", "DeepseekV2ForCausalLM", read_deepseek_v2, write_deepseek_v2},
+    {"gpt_oss", "GptOssForCausalLM", read_gpt_oss, write_gpt_oss},
     {"qwen3_next", "Qwen3NextForCausalLM", read_qwen3_next, write_qwen3_next},
     {"mamba2", "Mamba2ForCausalLM", read_mamba2, write_mamba2},
     {"nemotron_h", "NemotronHForCausalLM", read_nemotron_h, write_nemotron_h},
@@ -35,19 +36,33 @@ constexpr ConfigFormat kFormats[] = {
     {"t5", "T5ForConditionalGeneration", read_t5, write_t5},
     {"llava", "LlavaForConditionalGeneration", read_llava, write_llava}};
 
+constexpr const char* kGemma =
+    ". Layers of gemma have norms behind each branch too, MLPs gated by a GELU, embeddings times "
+    "the root of their width and a second rotary base under windows: none of it is computed here";
+constexpr const char* kLlama4 =
+    ". Llama 4 attends to chunks, normalises heads in layers with positions alone and scales "
+    "queries by their position in the others: none of it is computed here";
+/// Why families that one may ask for are not there.
+constexpr std::pair<std::string_view, const char*> kNotHere[] = {
+    {"bert",
+     ". Layers of bert have their norms behind each branch, and those of this program, as "
+     "Megatron's, in front: that layout is megatron-bert"},
+    {"gemma2", kGemma},
+    {"gemma3", kGemma},
+    {"gemma3_text", kGemma},
+    {"llama4", kLlama4},
+    {"llama4_text", kLlama4}};
+
 constexpr std::pair<const char*, DType> kTypes[] = {
     {"float32", DType::f32}, {"bfloat16", DType::bf16}, {"float16", DType::f16}};
 
 const ConfigFormat& format_of(const std::string& model_type, const std::string& source) {
   const auto* found = std::ranges::find(kFormats, model_type, &ConfigFormat::model_type);
   if (found == std::end(kFormats)) {
-    const bool bert = model_type == "bert";
+    const auto* known =
+        std::ranges::find(kNotHere, model_type, &std::pair<std::string_view, const char*>::first);
     throw_data("{}: model_type {} is not known; there are {}{}", source, model_type,
-               fmt::join(model_types(), ", "),
-               bert ? ". Layers of bert have their norms behind each branch, and "
-                      "those of this "
-                      "program, as Megatron's, in front: that layout is megatron-bert"
-                    : "");
+               fmt::join(model_types(), ", "), known == std::end(kNotHere) ? "" : known->second);
   }
   return *found;
 }
@@ -63,7 +78,10 @@ void read_common(ConfigReading& reading) {
   m.softmax_scale = 1 / std::sqrt(static_cast<double>(std::max<Index>(m.kv_channels, 1)));
   reading.require(m.kv_channels > 0 && m.num_attention_heads % m.num_query_groups == 0,
                   "heads that cannot be shared out evenly");
-  reading.require(!reading.whole.has("quantization_config"), "quantized weights");
+  const std::string method = reading.whole.object("quantization_config").text("quant_method");
+  const bool stacked = has_stacked_experts(reading.result.model_type);
+  reading.require(!reading.whole.has("quantization_config") || (stacked && method == "mxfp4"),
+                  "quantized weights");
   const std::string type = json.text("torch_dtype", json.text("dtype", "float32"));
   const auto* found = std::ranges::find(kTypes, type, &std::pair<const char*, DType>::first);
   reading.require(found != std::end(kTypes), fmt::format("torch_dtype {}", type));
@@ -116,6 +134,7 @@ std::string write_hugging_face_config(const ModelDescription& description,
   json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
   json.set("initializer_range", m.init_method_std);
   json.erase("dtype");
+  json.erase("quantization_config");
   const auto* type =
       std::ranges::find(kTypes, m.params_dtype, &std::pair<const char*, DType>::second);
   if (type != std::end(kTypes)) {

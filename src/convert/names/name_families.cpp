@@ -4,6 +4,9 @@
 
 #include <fmt/ranges.h>
 
+// Which models a family can hold. Needs are told with the option that meets them, so that a model
+// which does not fit says what would have to be different.
+
 namespace mpitron::convert {
 namespace {
 
@@ -19,28 +22,41 @@ using config::RouterScore;
 constexpr double kLatentEpsilon = 1e-6;
 /// That of the norm in a Mamba mixer here; theirs have the layers'.
 constexpr double kGatedEpsilon = 1e-5;
+/// Limits of GPT-OSS's activation, which its code has as constants.
+constexpr double kGptOssClamp = 7, kGptOssOffset = 1;
 
 void append(Needs& needs, Needs more) {
   needs.insert(needs.end(), more.begin(), more.end());
 }
 
 /// What no family has.
-Needs nothing_newer(const ModelConfig& m, ModelKind kind) {
+Needs in_any_family(const ModelConfig& m, ModelKind kind) {
   return {{m.kind == kind, std::string("--model ") + config::family_of(kind).name},
           {!m.qk_l2_norm, "no --qk-l2-norm"},
           {!m.mtp_num_layers, "no --mtp-num-layers"},
-          {m.attention_sink == config::AttentionSink::none, "--softmax-type vanilla"},
-          {!m.window_size, "no --window-size"},
-          {!m.activation_clamp && m.glu_linear_offset == 0, "no limits of gated activations"},
+          {m.no_rope_layers.empty(), "no --no-rope-freq"},
           {!m.mup, "no --use-mup"}};
 }
 
+/// Norms, gates and mixers of models of before 2025.
+Needs classic_layers(const ModelConfig& m) {
+  return {{!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
+          {m.hybrid.delta_layers.empty(), "no --experimental-attention-variant"},
+          {!m.attention_output_gate, "no --attention-output-gate"},
+          {!m.moe || !m.moe->shared_expert_gate, "no --moe-shared-expert-gate"}};
+}
+
+/// Attention that sees all keys, activations as they are.
+Needs unlimited(const ModelConfig& m) {
+  return {{m.attention_sink == config::AttentionSink::none, "--softmax-type vanilla"},
+          {!m.window_size, "no --window-size"},
+          {!m.activation_clamp && m.glu_linear_offset == 0, "no limits of gated activations"}};
+}
+
 Needs of_kind(const ModelConfig& m, ModelKind kind) {
-  Needs needs = nothing_newer(m, kind);
-  append(needs, {{!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
-                 {m.hybrid.delta_layers.empty(), "no --experimental-attention-variant"},
-                 {!m.attention_output_gate, "no --attention-output-gate"},
-                 {!m.moe || !m.moe->shared_expert_gate, "no --moe-shared-expert-gate"}});
+  Needs needs = in_any_family(m, kind);
+  append(needs, classic_layers(m));
+  append(needs, unlimited(m));
   return needs;
 }
 
@@ -79,13 +95,18 @@ Needs modern(const ModelConfig& m) {
           {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"}};
 }
 
+/// Positions turn all of a head.
+Needs whole_heads(const ModelConfig& m) {
+  return {{m.rotary_percent == 1, "--rotary-percent 1"}};
+}
+
 enum class Biases { none, all_or_none, queries };
 
 Needs like_llama(const ModelConfig& m, Biases biases, ModelKind kind = ModelKind::gpt) {
   Needs needs = of_kind(m, kind);
   append(needs, modern(m));
-  append(needs, {{m.rotary_percent == 1, "--rotary-percent 1"},
-                 {!m.multi_latent_attention, "no --multi-latent-attention"},
+  append(needs, whole_heads(m));
+  append(needs, {{!m.multi_latent_attention, "no --multi-latent-attention"},
                  {!m.qk_layernorm, "no --qk-layernorm"},
                  {m.rope_type == config::RopeType::rope, "--rope-type rope"},
                  {!m.add_bias_linear || biases == Biases::all_or_none, "--disable-bias-linear"},
@@ -145,27 +166,56 @@ bool experts_come_last(const MoeConfig& moe) {
   return std::ranges::is_sorted(moe.layers) && moe.count_layers() > 0;
 }
 
-Needs mixtral(const ModelConfig& m) {
-  Needs needs = like_llama(m, Biases::none);
+/// In each layer experts of which a token's sum to 1, beside nothing or a gated shared one.
+Needs experts_everywhere(const ModelConfig& m, bool shared) {
   if (!m.moe) {
-    append(needs, {{false, "--num-experts"}});
-    return needs;
+    return {{false, "--num-experts"}};
   }
-  append(needs, plain_routing(*m.moe));
+  Needs needs = plain_routing(*m.moe);
+  const bool has_shared = m.moe->shared_expert_intermediate_size > 0;
   append(needs,
          {{m.moe->count_layers() == m.num_layers, "--moe-layer-freq 1"},
-          {m.moe->shared_expert_intermediate_size == 0, "no shared expert"},
+          {has_shared == shared && m.moe->shared_expert_gate == shared,
+           shared ? "--moe-shared-expert-gate" : "no shared expert"},
           {!m.moe->pre_softmax, "no --moe-router-pre-softmax"},
           {m.moe->num_groups.value_or(1) == 1, "no --moe-router-num-groups"},
           {m.moe->topk_scaling_factor.value_or(1) == 1, "no --moe-router-topk-scaling-factor"}});
   return needs;
 }
 
+Needs mixtral(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::none);
+  append(needs, experts_everywhere(m, false));
+  return needs;
+}
+
+/// A window in every other layer or in a list of them, sinks, biases, and the one activation.
+Needs gpt_oss(const ModelConfig& m) {
+  Needs needs = in_any_family(m, ModelKind::gpt);
+  append(needs, classic_layers(m));
+  append(needs, whole_heads(m));
+  append(needs,
+         {{m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
+          {!m.use_rope_scaling && !m.rotary_seq_len_interpolation_factor, "YaRN alone"},
+          {m.mscale == 1 && m.mscale_all_dim == 0, "no --mscale and no --mscale-all-dim"},
+          {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
+          {!m.multi_latent_attention, "no --multi-latent-attention"},
+          {!m.qk_layernorm, "no --qk-layernorm"},
+          {m.add_bias_linear, "biases in all linear layers"},
+          {m.attention_sink == config::AttentionSink::learned, "--softmax-type learnable"},
+          {!m.window_size || (*m.window_size)[1] == 0, "a --window-size that ends in ,0"},
+          {m.gated_linear_unit && m.activation == ActivationKind::quick_gelu &&
+               m.activation_clamp == kGptOssClamp && m.glu_linear_offset == kGptOssOffset,
+           "--quick-geglu --activation-func-clamp-value 7 --glu-linear-offset 1"}});
+  append(needs, experts_everywhere(m, false));
+  return needs;
+}
+
 Needs deepseek_v2(const ModelConfig& m) {
   Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, modern(m));
-  append(needs, {{m.rotary_percent == 1, "--rotary-percent 1"},
-                 {m.multi_latent_attention, "--multi-latent-attention"},
+  append(needs, whole_heads(m));
+  append(needs, {{m.multi_latent_attention, "--multi-latent-attention"},
                  {m.qk_layernorm, "--qk-layernorm"},
                  {m.norm_epsilon == kLatentEpsilon, "--norm-epsilon 1e-6"},
                  {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
@@ -186,10 +236,10 @@ Needs deepseek_v2(const ModelConfig& m) {
   return needs;
 }
 
-/// Gated attention with norms of heads, delta nets, and in each layer experts of which a token's
-/// sum to 1, beside a gated shared one.
+/// Gated attention with norms of heads, delta nets, and experts beside a gated shared one.
 Needs qwen3_next(const ModelConfig& m) {
-  Needs needs = nothing_newer(m, ModelKind::gpt);
+  Needs needs = in_any_family(m, ModelKind::gpt);
+  append(needs, unlimited(m));
   append(needs, modern(m));
   append(needs,
          {{m.apply_layernorm_1p, "--apply-layernorm-1p"},
@@ -199,18 +249,7 @@ Needs qwen3_next(const ModelConfig& m) {
           {m.attention_output_gate, "--attention-output-gate"},
           {!m.hybrid.delta_layers.empty(), "--experimental-attention-variant gated_delta_net"},
           {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
-  if (!m.moe) {
-    append(needs, {{false, "--num-experts"}});
-    return needs;
-  }
-  append(needs, plain_routing(*m.moe));
-  append(needs,
-         {{m.moe->count_layers() == m.num_layers, "--moe-layer-freq 1"},
-          {m.moe->shared_expert_intermediate_size > 0 && m.moe->shared_expert_gate,
-           "--moe-shared-expert-gate"},
-          {!m.moe->pre_softmax, "no --moe-router-pre-softmax"},
-          {m.moe->num_groups.value_or(1) == 1, "no --moe-router-num-groups"},
-          {m.moe->topk_scaling_factor.value_or(1) == 1, "no --moe-router-topk-scaling-factor"}});
+  append(needs, experts_everywhere(m, true));
   return needs;
 }
 
@@ -295,6 +334,12 @@ const std::vector<Family>& all() {
       {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
       {"mixtral", mixtral_names(), mixtral, kLlamaWords, {kOutput}},
       {"deepseek_v2", deepseek_v2_names(), deepseek_v2, kLlamaWords, {kOutput}},
+      {.model_type = "gpt_oss",
+       .names = gpt_oss_names(),
+       .needs = gpt_oss,
+       .words = kLlamaWords,
+       .tied = {kOutput},
+       .stacked_experts = true},
       {"qwen3_next", qwen3_next_names(), qwen3_next, kLlamaWords, {kOutput}},
       {"mamba2", mamba2_names(), mamba2, kMambaWords, {kOutput}},
       {"nemotron_h", nemotron_h_names(), nemotron_h, kMambaWords, {kOutput}},

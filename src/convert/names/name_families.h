@@ -22,6 +22,7 @@ struct Family {
   std::vector<const char*> tied = {};  // theirs that repeat the words where the output is tied
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   const char* optional_prefix = "";  // files of the first releases lack it
+  bool stacked_experts = false;      // formats/stacked_experts.h
   // Of a model that sees images: its encoder, described by the encoder's sizes, and its language
   // model, all of whose names begin with language_model.
   std::span<const EntryBlock> tower = {}, language = {};
@@ -41,6 +42,8 @@ std::span<const EntryBlock> llama_names();
 std::span<const EntryBlock> mixtral_names();
 /// Llama's with latent attention and, behind the first layers, experts (DeepSeek-AI 2024).
 std::span<const EntryBlock> deepseek_v2_names();
+/// Llama's with sinks of attention and, behind each, experts with biases (OpenAI 2025).
+std::span<const EntryBlock> gpt_oss_names();
 /// Mamba mixers alone (Dao and Gu 2024).
 std::span<const EntryBlock> mamba2_names();
 /// Mamba mixers, attention and MLPs as layers of one branch (NVIDIA 2025).

@@ -11,6 +11,9 @@
 #include "convert/names/name_families.h"
 #include "utils/error.h"
 
+// Writes the entries of a family out for every layer and expert of a model: a rule for each
+// parameter.
+
 namespace mpitron::convert {
 namespace {
 
@@ -222,6 +225,10 @@ std::vector<std::string_view> model_types() {
     names.push_back(family.model_type);
   }
   return names;
+}
+
+bool has_stacked_experts(std::string_view model_type) {
+  return family_of(model_type).stacked_experts;
 }
 
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description) {

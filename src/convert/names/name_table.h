@@ -61,6 +61,10 @@ struct NameTable {
 /// The families that have a table, as config.json names them in `model_type`.
 std::vector<std::string_view> model_types();
 
+/// Whether the family's files hold all experts of a layer as one tensor, which its table names as
+/// formats/stacked_experts.h takes them apart.
+bool has_stacked_experts(std::string_view model_type);
+
 /// The table of a family for a model of this shape. Error(data) where the family cannot hold such a
 /// model: it says what would have to be different.
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description);

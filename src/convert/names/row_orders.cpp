@@ -1,5 +1,8 @@
 #include "convert/names/row_orders.h"
 
+// Orders of rows as lists of moves: fused queries, keys and values in groups, pairs of a rotation,
+// halves of gated layers, parts of a mixer's projection.
+
 namespace mpitron::convert {
 namespace {
 
@@ -69,7 +72,7 @@ std::vector<RowMove> gated_group_moves(const ModelConfig& m) {
 std::vector<RowMove> delta_moves(const config::DeltaNetConfig& net) {
   const Index key = net.key_dim, shared = net.value_heads / net.key_heads;
   const Index value = shared * net.value_dim;
-  const Index keys = net.key_heads * key, values = net.value_heads * net.value_dim;
+  const Index keys = net.keys(), values = net.values();
   const Index first_beta = 2 * (keys + values);
   std::vector<RowMove> moves;
   for (Index head = 0; head < net.key_heads; ++head) {

@@ -4,6 +4,9 @@
 
 #include "utils/check.h"
 
+// Numpy's legacy generator, bit by bit: shuffles and choices of Megatron's indices depend on how
+// numpy draws from the Mersenne twister, which is not how the standard library does.
+
 namespace mpitron::data {
 namespace {
 
@@ -74,6 +77,21 @@ double RandomState::random() {
 std::int64_t RandomState::randint(std::int64_t low, std::int64_t high) {
   MPITRON_CHECK(low < high, low, high);
   return low + static_cast<std::int64_t>(interval(static_cast<std::uint64_t>(high - 1 - low)));
+}
+
+/// Inversion of the smaller probability, as numpy's legacy generator does with one trial.
+bool RandomState::bernoulli(double probability) {
+  const bool complement = probability > 0.5;
+  const double p = complement ? 1 - probability : probability;
+  bool success = false;
+  for (double draw = random();; draw = random()) {
+    const double none = std::exp(std::log(1 - p));
+    success = draw > none;
+    if (!success ||
+        draw - none <= p * none / (1 - p)) {  // else what rounding leaves: it draws again
+      return success != complement;
+    }
+  }
 }
 
 std::int64_t RandomState::choice(std::span<const double> probabilities) {

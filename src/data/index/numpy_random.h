@@ -20,6 +20,8 @@ class RandomState {
   double random();
   /// Uniform in [low, high); no draw when only one value is possible.
   std::int64_t randint(std::int64_t low, std::int64_t high);
+  /// True with this probability, as binomial(1, probability).
+  bool bernoulli(double probability);
   /// Index drawn with `probabilities`, as choice(n, p=probabilities).
   std::int64_t choice(std::span<const double> probabilities);
   /// Trials up to and including the first success.

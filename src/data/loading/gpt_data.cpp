@@ -9,6 +9,9 @@
 #include "utils/error.h"
 #include "utils/system/parallel_for.h"
 
+// From the words of the command line to the three splits of a run: corpora, blends or files of
+// conversations, each with as many samples as the run takes.
+
 namespace mpitron::data {
 namespace {
 
@@ -164,6 +167,9 @@ class Builder {
       options.drop_last_partial = split != Split::valid || request_.drop_last_partial_validation;
       if (options.begin < options.end || counts[split] != Index{0}) {  // nothing of nothing is null
         result[split] = std::make_shared<const GptDataset>(source, std::move(options));
+        if (request_.fim) {
+          result[split] = std::make_shared<const FimDataset>(result[split], *request_.fim);
+        }
       }
     }
     return result;

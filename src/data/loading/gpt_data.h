@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "data/gpt/dataset.h"
+#include "data/gpt/fim_dataset.h"
 #include "data/gpt/gpt_sample.h"
 #include "data/gpt/sft_dataset.h"
 #include "data/index/blend.h"
@@ -39,6 +40,7 @@ struct GptDataRequest {
   std::optional<MaskedLmRequest> masked_lm = std::nullopt;  // BERT, T5: corpora of sentences
   EncodeConversation encode = {};  // --sft: the prefixes are files of conversations
   ConversationSamples conversations = ConversationSamples::one;  // likewise
+  std::optional<FimOptions> fim = std::nullopt;                  // --fim-data
   std::string tokenizer_hash = "";  // not empty: corpora that name another are refused
 };
 

@@ -8,6 +8,9 @@
 
 #include "inference/protocol/routes.h"
 
+// The OpenAPI document is made from the rows of routes and fields, so it cannot differ from what
+// the server reads.
+
 namespace mpitron::inference {
 namespace {
 

@@ -6,6 +6,8 @@
 #include "inference/protocol/information.h"
 #include "inference/protocol/openapi.h"
 
+// One row per target: method, fields, how it answers.
+
 namespace mpitron::inference {
 namespace {
 

@@ -79,10 +79,10 @@ std::vector<double> llama3_scaled(std::vector<double> inverse, double factor) {
 std::vector<double> yarn_scaled(const std::vector<double>& inverse, double base,
                                 const YarnScaling& scaling) {
   const double dim = 2.0 * static_cast<double>(inverse.size());
-  double low = std::floor(yarn_dimension(scaling.beta_fast, dim, base, scaling.original_positions));
-  double high = std::ceil(yarn_dimension(scaling.beta_slow, dim, base, scaling.original_positions));
-  low = std::max(low, 0.0);
-  high = std::min(high, dim - 1);
+  double low = yarn_dimension(scaling.beta_fast, dim, base, scaling.original_positions);
+  double high = yarn_dimension(scaling.beta_slow, dim, base, scaling.original_positions);
+  low = std::max(scaling.whole_dimensions ? std::floor(low) : low, 0.0);
+  high = std::min(scaling.whole_dimensions ? std::ceil(high) : high, dim - 1);
   if (low == high) {
     high += 0.001;
   }
@@ -112,8 +112,9 @@ RotaryFrequencies rotary_frequencies(const config::ModelConfig& config) {
   }
   if (config.rope_type == config::RopeType::yarn) {
     const double factor = config.rotary_scaling_factor;
-    result.inverse = yarn_scaled(result.inverse, static_cast<double>(config.rotary_base),
-                                 YarnScaling{.factor = factor});
+    result.inverse =
+        yarn_scaled(result.inverse, static_cast<double>(config.rotary_base),
+                    {.factor = factor, .whole_dimensions = config.yarn_whole_dimensions});
     result.concentration =
         yarn_mscale(factor, config.mscale) / yarn_mscale(factor, config.mscale_all_dim);
   }

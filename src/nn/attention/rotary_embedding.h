@@ -31,6 +31,7 @@ struct YarnScaling {
   double factor = 1;
   double beta_fast = 32, beta_slow = 1;
   double original_positions = 4096;
+  bool whole_dimensions = true;  // the ramp begins and ends at whole dimensions
 };
 std::vector<double> yarn_scaled(const std::vector<double>& inverse, double base,
                                 const YarnScaling& scaling);

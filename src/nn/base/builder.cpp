@@ -147,6 +147,11 @@ Parameter& Builder::expert_output_weight(const std::string& name, Index out, Ind
   return parameter;
 }
 
+Parameter& Builder::expert_bias(const std::string& name, Index size) const {
+  MPITRON_CHECK(groups().expert_tensor->size() == 1, name);
+  return add({.name = name, .shape = {size}, .placement = {.expert = true}});
+}
+
 Parameter& Builder::replicated_weight(const std::string& name, Index out, Index in) const {
   Parameter& parameter = weight(name, {out, in}, {}, input_std());
   parameter.placement.sum_over_tensor = tensor_parallel().cuts_sequence();

@@ -59,6 +59,8 @@ class Builder {
   /// in each of `blocks` blocks.
   Parameter& expert_weight(const std::string& name, Index out, Index in, Index blocks) const;
   Parameter& expert_output_weight(const std::string& name, Index out, Index in) const;
+  /// Of an expert that lies whole on its rank.
+  Parameter& expert_bias(const std::string& name, Index size) const;
   /// The same on every tensor parallel rank, which sees its rows of a cut sequence only.
   Parameter& replicated_weight(const std::string& name, Index out, Index in) const;
   /// Null where the layer has no bias.

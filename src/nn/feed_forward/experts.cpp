@@ -24,7 +24,13 @@ Experts::Experts(const Builder& builder)
   for (Index expert = ranks.rank() * here; expert < (ranks.rank() + 1) * here; ++expert) {
     const Builder one = builder.child("local_experts." + std::to_string(expert));
     fc1_weights_.push_back(&one.expert_weight("linear_fc1.weight", halves * ffn, h, halves));
+    if (builder.config().add_bias_linear) {
+      fc1_biases_.push_back(&one.expert_bias("linear_fc1.bias", halves * ffn));
+    }
     fc2_weights_.push_back(&one.expert_output_weight("linear_fc2.weight", h, ffn));
+    if (builder.config().add_bias_linear) {
+      fc2_biases_.push_back(&one.expert_bias("linear_fc2.bias", h));
+    }
     experts.push_back(one);
   }
   make_updates(experts, h, ffn);
@@ -63,15 +69,18 @@ Recomputable Experts::activated(Context& context, const Var& x, const Var& proba
 }
 
 /// One product for all experts that lie here: rows are sorted by expert, `counts` says how many
-/// each has.
+/// each has. What a token is weighed by weighs the biases, too.
 Var Experts::forward(Context& context, const Var& tokens, const Var& probabilities,
                      const std::vector<Index>& counts) const {
   const Var input = weighs_input_ ? ops::scale_rows(context, tokens, probabilities) : tokens;
   Var hidden = ops::grouped_linear(context, input, fc1_weights_, counts);
   hidden = fc1_updates_.add(context, input, std::move(hidden), counts);
+  hidden = ops::add_group_biases(context, std::move(hidden), {fc1_biases_, counts}, nullptr);
   const Recomputable inner = activated(context, hidden, probabilities);
   Var output = ops::grouped_linear(context, inner, fc2_weights_, counts);
-  return fc2_updates_.add(context, inner, std::move(output), counts);
+  output = fc2_updates_.add(context, inner, std::move(output), counts);
+  return ops::add_group_biases(context, std::move(output), {fc2_biases_, counts},
+                               weighs_input_ ? nullptr : &probabilities);
 }
 
 ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,

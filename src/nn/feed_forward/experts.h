@@ -57,6 +57,7 @@ class Experts {
   bool weighs_input_;  // the tokens instead of what the activation makes of them
   bool recompute_activation_;
   std::vector<Parameter*> fc1_weights_, fc2_weights_;
+  std::vector<Parameter*> fc1_biases_, fc2_biases_;  // empty: layers without biases
   ExpertUpdates fc1_updates_, fc2_updates_;
 };
 

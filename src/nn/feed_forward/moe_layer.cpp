@@ -57,7 +57,7 @@ Var MoeLayer::gated(Context& context, const Var& x, const Var& y) const {
   }
   const Index tokens = x.shape()[0] * x.shape()[1], h = x.shape()[2];
   const auto rows = [&](const Var& z) { return ops::reshape(context, z, {tokens, h}); };
-  const Var logits = ops::router_logits(context, rows(x), *shared_gate_, DType::f32);
+  const Var logits = ops::router_logits(context, rows(x), *shared_gate_, nullptr, DType::f32);
   const Var gates = ops::activation(context, logits, nullptr, {ops::Activation::sigmoid});
   const Var weighed = ops::scale_rows(context, rows(y), ops::reshape(context, gates, {tokens}));
   return ops::reshape(context, weighed, y.shape());

@@ -73,7 +73,8 @@ Router::Router(const Builder& builder, Index layer_number)
       layer_number_(static_cast<std::uint32_t>(layer_number)),
       dtype_(config_.router_dtype.value_or(builder.config().params_dtype)),
       weight_(
-          &builder.replicated_weight("weight", config_.num_experts, builder.config().hidden_size)) {
+          &builder.replicated_weight("weight", config_.num_experts, builder.config().hidden_size)),
+      bias_(builder.output_bias("bias", config_.num_experts, builder.config().add_bias_linear)) {
   if (config_.expert_bias) {
     expert_bias_ = &builder.buffer("expert_bias", config_.num_experts);
   }
@@ -83,8 +84,8 @@ autograd::RngKey Router::key(const Context& context, DropoutSite site) const {
   return {context.seed, context.iteration, layer_number_, static_cast<std::uint32_t>(site)};
 }
 
-/// W x in the router's type; noise and random logits are drawn by global token, so that no layout
-/// changes them.
+/// W x + b in the router's type; noise and random logits are drawn by global token, so that no
+/// layout changes them.
 Var Router::logits(Context& context, const Var& x) const {
   const Index s = x.shape()[0], b = x.shape()[1];
   const auto noise = [&](DropoutSite site) {
@@ -94,7 +95,7 @@ Var Router::logits(Context& context, const Var& x) const {
   if (const double eps = config_.input_jitter_eps.value_or(0); eps > 0) {
     rows = ops::jitter(context, rows, eps, noise(DropoutSite::router_input));
   }
-  const Var logits = ops::router_logits(context, rows, *weight_, dtype_);
+  const Var logits = ops::router_logits(context, rows, *weight_, bias_, dtype_);
   if (!config_.force_load_balancing) {
     return logits;
   }

@@ -39,6 +39,7 @@ class Router {
   std::uint32_t layer_number_;
   DType dtype_;  // of the logits
   Parameter* weight_;
+  Parameter* bias_;  // null: of logits
   autograd::Buffer* expert_bias_ = nullptr;
 };
 

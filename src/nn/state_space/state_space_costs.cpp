@@ -1,6 +1,6 @@
 #include "nn/state_space/state_space_costs.h"
 
-#include "nn/state_space/mamba_mixer.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::nn {
 namespace {
@@ -39,7 +39,8 @@ LayerCosts mamba_costs(const config::ModelConfig& model) {
   const auto state = static_cast<double>(mamba.state_dim);
   const double both = 2 * static_cast<double>(mamba.groups) * state;  // B and C
   const double counted = 2 * h;
-  const double projected = 2 * width + both + heads, channels = width + both;
+  const auto projected = static_cast<double>(mamba.projected());
+  const auto channels = static_cast<double>(mamba.channels());
   // Kept in 16 bits: what the projection makes, the convolution, the scan and the gated norm.
   return {
       .multiply_adds = h * (2 * counted + both + heads) + 7 * counted * state / 2 + counted * h,
@@ -51,12 +52,12 @@ LayerCosts mamba_costs(const config::ModelConfig& model) {
 LayerCosts delta_net_costs(const config::ModelConfig& model) {
   const config::DeltaNetConfig& net = model.hybrid.delta_net;
   const auto h = static_cast<double>(model.hidden_size);
-  const auto keys = static_cast<double>(net.key_heads * net.key_dim);
-  const auto values = static_cast<double>(net.value_heads * net.value_dim);
+  const auto values = static_cast<double>(net.values());
   const auto heads = static_cast<double>(net.value_heads);
   const auto key_dim = static_cast<double>(net.key_dim);
   const auto conv_width = static_cast<double>(net.conv_width);
-  const double projected = 2 * (keys + values + heads), channels = 2 * keys + values;
+  const auto projected = static_cast<double>(net.projected());
+  const auto channels = static_cast<double>(net.channels());
   // Each head corrects its state, adds to it and reads it.
   return {.multiply_adds = h * (projected + values) + 3 * key_dim * values,
           .weights = h * projected + channels * conv_width + 2 * heads +
@@ -67,19 +68,17 @@ LayerCosts delta_net_costs(const config::ModelConfig& model) {
 
 LayerWork mamba_work(const config::ModelConfig& model, const config::LayerSpec& /*spec*/) {
   const config::MambaConfig& mamba = model.hybrid.mamba;
-  const Index both = 2 * mamba.groups * mamba.state_dim;
-  return scan_work(model, {.projected = 2 * mamba.width() + both + mamba.heads,
-                           .channels = mamba.width() + both,
+  return scan_work(model, {.projected = mamba.projected(),
+                           .channels = mamba.channels(),
                            .width = mamba.width(),
                            .state = mamba.state_dim});
 }
 
 LayerWork delta_net_work(const config::ModelConfig& model, const config::LayerSpec& /*spec*/) {
   const config::DeltaNetConfig& net = model.hybrid.delta_net;
-  const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
-  return scan_work(model, {.projected = 2 * (keys + values + net.value_heads),
-                           .channels = 2 * keys + values,
-                           .width = values,
+  return scan_work(model, {.projected = net.projected(),
+                           .channels = net.channels(),
+                           .width = net.values(),
                            .state = net.key_dim});
 }
 

@@ -44,10 +44,11 @@ struct RouterLogitsBackward {
 
 }  // namespace
 
-Var router_logits(Context& context, const Var& x, Parameter& weight, DType dtype) {
+Var router_logits(Context& context, const Var& x, Parameter& weight, Parameter* bias, DType dtype) {
   if (x.value.dtype() == dtype) {
-    return linear(context, x, weight, nullptr);
+    return linear(context, x, weight, bias);
   }
+  MPITRON_CHECK(bias == nullptr, weight.name);
   context.use(weight);
   const Tensor input = converted(context, x.value, dtype);
   const Tensor wide = converted(context, weight.value, dtype);

@@ -13,10 +13,12 @@ using kernels::TokenNoise;
 using tensor::Tensor;
 
 /// x [t, h] times the transposed weight [E, h], both converted to `dtype` first: logits [t, E] in
-/// dtype (--moe-router-dtype). The weight's gradient is added from the product in dtype.
+/// dtype (--moe-router-dtype). The weight's gradient is added from the product in dtype. A bias
+/// [E], null where there is none, is only of logits in x's type.
 ///
-/// Numerical contract: kernels/linear/matmul.h in dtype; conversions round once.
-Var router_logits(Context& context, const Var& x, Parameter& weight, DType dtype);
+/// Numerical contract: kernels/linear/matmul.h in dtype; conversions round once; linear.h with a
+/// bias.
+Var router_logits(Context& context, const Var& x, Parameter& weight, Parameter* bias, DType dtype);
 
 /// Random numbers of a use (autograd::RngKey) for this rank's rows of [s_local, b]: those that the
 /// rows have in the whole sequence, so that they depend on no layout.

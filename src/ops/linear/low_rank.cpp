@@ -3,7 +3,10 @@
 #include <numeric>
 
 #include "autograd/gradient.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"
+#include "ops/elementwise/cast.h"
+#include "ops/elementwise/reshape.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {
@@ -33,7 +36,8 @@ TensorView columns(const TensorView& y, const OutputBlocks& blocks, Index i) {
 }
 template <class View>
 View rows(const View& b, const OutputBlocks& blocks, Index i) {
-  return slice(b, 0, i * blocks.width, (i + 1) * blocks.width);
+  const View matrix = b.shape.rank() > 1 ? b : reshape(b, {b.numel(), 1});
+  return slice(matrix, 0, i * blocks.width, (i + 1) * blocks.width);
 }
 
 struct LowRankBackward {
@@ -105,6 +109,27 @@ Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
     context.record(result.slot, LowRankBackward{y.slot, input, u.slot, groups, blocks});
   }
   return result;
+}
+
+namespace {
+
+Var ones(Context& context, Index rows, DType dtype) {
+  const Tensor values = context.empty({rows, 1}, dtype);
+  context.launch(kernels::Fill{.x = values.view(), .value = 1});
+  return autograd::constant(values);
+}
+
+}  // namespace
+
+Var add_group_biases(Context& context, Var y, const RowGroups& biases, const Var* factors) {
+  if (biases.weights.empty()) {
+    return y;
+  }
+  const Index rows = y.shape()[0], width = y.shape()[1];
+  const DType dtype = y.value.dtype();
+  const Var u = factors == nullptr ? ones(context, rows, dtype)
+                                   : cast(context, reshape(context, *factors, {rows, 1}), dtype);
+  return add_low_rank(context, std::move(y), u, biases, {.width = width});
 }
 
 }  // namespace mpitron::ops

@@ -20,7 +20,7 @@ struct OutputBlocks {
 };
 
 /// The second factors B [count * width, r] of groups of rows: `rows[i]` of them are multiplied by
-/// `weights[i]`.
+/// `weights[i]`. A vector, such as a bias, is a factor of r = 1.
 struct RowGroups {
   std::vector<Parameter*> weights;
   std::vector<Index> rows;
@@ -33,5 +33,11 @@ struct RowGroups {
 /// products add to y themselves.
 Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
                  const OutputBlocks& blocks);
+
+/// y [m, out] plus the bias [out] of each row's group, times the row's factor [m] where factors are
+/// given; y itself where there are no biases, else given away.
+///
+/// Numerical contract: as add_low_rank, whose u is the factor in y's type, or 1.
+Var add_group_biases(Context& context, Var y, const RowGroups& biases, const Var* factors);
 
 }  // namespace mpitron::ops

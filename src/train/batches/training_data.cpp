@@ -6,6 +6,9 @@
 #include "train/batches/text_encoder.h"
 #include "utils/error.h"
 
+// From the options of a run to tokenizer and data sets. The padded vocabulary is decided here,
+// since the model is made with it.
+
 namespace mpitron::train {
 namespace {
 
@@ -139,6 +142,9 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
   request.builder_threads = config.data.num_dataset_builder_threads;
   request.tokenizer_hash = tokenizer.fingerprint();
   request.masked_lm = masked_lm_request(config, tokenizer);
+  if (config.data.fim) {
+    request.fim = data::make_fim_options(*config.data.fim, config.data.seed, tokenizer);
+  }
   if (config.data.sft) {
     request.encode = make_conversation_encoder(tokenizer, learned_turns(config.data));
     request.conversations = conversation_samples(config);

@@ -13,6 +13,9 @@
 #include "train/checkpointing/checkpoint_source.h"
 #include "utils/error.h"
 
+// Rules that need files. Each opens something as the run would and reports what is wrong instead of
+// throwing, so that one call tells all mistakes.
+
 namespace mpitron::train {
 namespace {
 
@@ -41,6 +44,9 @@ void check_vocabulary(Files& files) {
   if (files.tokenizer != nullptr) {
     padded_vocab_size(files.run, files.tokenizer->vocab_size());
     masked_lm_request(files.run, *files.tokenizer);
+    if (files.run.data.fim) {
+      data::make_fim_options(*files.run.data.fim, 0, *files.tokenizer);
+    }
   }
 }
 

@@ -38,6 +38,9 @@ constexpr RuleCase kBroken[] = {
      "E257", "bars and"},
     {"--model mamba --hybrid-layer-pattern M*/M/MM", "E258", "'M' and 'MM'"},
     {"--model mamba --hybrid-layer-pattern M*/M --mtp-num-layers 2", "E258", "1 depths"},
+    {"--experimental-attention-variant gated_delta_net --swiglu", "E259", "no --linear"},
+    {"--experimental-attention-variant gated_delta_net --swiglu --linear-attention-freq 1", "E259",
+     "no layer"},
     {"--model mamba --hybrid-layer-pattern E*", "E255", "a letter E"},
 };
 

@@ -21,6 +21,12 @@ TEST(MegatronDist, TakesStackedLayersApart) {
   test::expect_nothing_was_run();
 }
 
+/// Parts have keys of their own; without one of them its parameter cannot be read.
+TEST(MegatronDist, PutsPartsOfMixersTogether) {
+  MegatronDist source(test::convert_data("megatron/dist_hybrid"));
+  test::expect_recorded_hybrid(source, source.description());
+}
+
 TEST(MegatronDist, NamesTheFileThatIsMissingOrShort) {
   const test::TemporaryFolder folder;
   test::copy_recorded("dist", folder.path());

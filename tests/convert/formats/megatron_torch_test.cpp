@@ -26,6 +26,12 @@ TEST(MegatronTorch, PutsShardsOfAllRanksTogether) {
   test::expect_nothing_was_run();
 }
 
+/// Each part of a mixer's projection and convolution is cut by itself.
+TEST(MegatronTorch, PutsPartsOfMixersTogether) {
+  MegatronTorch source(test::convert_data("megatron/torch_hybrid"));
+  test::expect_recorded_hybrid(source, source.description());
+}
+
 TEST(MegatronTorch, NamesTheRankThatIsMissing) {
   const test::TemporaryFolder folder;
   test::copy_recorded("torch", folder.path());

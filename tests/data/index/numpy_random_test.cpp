@@ -53,6 +53,25 @@ TEST(RandomState, ReproducesEveryReferenceDraw) {
   }
 }
 
+/// Drawn by numpy 2: binomial(1, p) with 0.5, randint(0, 31, size=2), then with 0.9, 0.2, 1 and 0.
+TEST(RandomState, TrialsAreBinomialDraws) {
+  RandomState state(1234);
+  const auto trials = [&](int count, double probability) {
+    std::string text;
+    for (int i = 0; i < count; ++i) {
+      text += state.bernoulli(probability) ? '1' : '0';
+    }
+    return text;
+  };
+  EXPECT_EQ(trials(20, 0.5), "01011001110111011011");
+  EXPECT_EQ(state.randint(0, 31), 7);
+  EXPECT_EQ(state.randint(0, 31), 11);
+  EXPECT_EQ(trials(20, 0.9), "11101111111111110101");
+  EXPECT_EQ(trials(10, 0.2), "0000000000");
+  EXPECT_EQ(trials(1, 1.0) + trials(1, 0.0), "10");
+  EXPECT_EQ(state.random(), 0.00676406199000279);
+}
+
 TEST(RandomState, WideIntervalsTakeTwoDraws) {
   RandomState wide(5);
   RandomState narrow(5);

@@ -61,6 +61,33 @@ TEST_F(ExpertsTest, AnExpertIsAnMlpWeighedByItsProbability) {
   }
 }
 
+/// The bias of the output is weighed as the rest of it.
+TEST_F(ExpertsTest, BiasesAreThoseOfAnMlp) {
+  config_.moe->num_experts = 1;
+  config_.add_bias_linear = true;
+  const Experts experts(builder_);
+  const Mlp mlp(builder_.child("mlp"), 24);
+  initialize();
+  for (const char* name :
+       {"linear_fc1.weight", "linear_fc1.bias", "linear_fc2.weight", "linear_fc2.bias"}) {
+    autograd::Parameter& own = *parameters_.find(std::string("local_experts.0.") + name);
+    if (own.shape.rank() == 1) {
+      own.value = test::random_tensor(*device_, own.shape, DType::f32, 5);
+    }
+    test::set_values(parameters_.find(std::string("mlp.") + name)->value,
+                     test::values_of(own.value));
+  }
+  Context cx = context();
+  const Var x = tokens(4), p = probabilities(4);
+  const auto got = test::values_of(experts.forward(cx, x, p, {4}).value);
+  const BranchOutput whole = mlp.forward(cx, autograd::constant(x.value.reshape({4, 1, 16})));
+  const auto y = test::values_of(whole.output.value), bias = test::values_of(whole.bias->value);
+  const auto factors = test::values_of(p.value);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    EXPECT_NEAR(got[i], (y[i] + bias[i % 16]) * factors[i / 16], 1e-5);
+  }
+}
+
 TEST_F(ExpertsTest, ProbabilitiesMayWeighTheInput) {
   config_.moe->apply_probs_on_input = true;
   const Experts experts(builder_);

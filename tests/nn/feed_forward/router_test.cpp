@@ -143,6 +143,7 @@ TEST_F(RouterTest, SinkhornBalancesInTrainingOnly) {
 
 TEST_F(RouterTest, RoutesInItsOwnPrecision) {
   config_.params_dtype = DType::bf16;
+  config_.add_bias_linear = false;
   for (const std::optional<DType> dtype :
        {std::optional<DType>(), std::optional(DType::f32), std::optional(DType::f64)}) {
     moe().router_dtype = dtype;

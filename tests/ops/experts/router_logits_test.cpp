@@ -10,7 +10,7 @@ using RouterLogitsTest = GradientCheck;
 TEST_F(RouterLogitsTest, BackwardIsTheGradient) {
   Parameter& weight = parameter({3, 4});
   expect_gradients({random({5, 4})}, [&](Context& context, const std::vector<Var>& x) {
-    return router_logits(context, x[0], weight, DType::f64);
+    return router_logits(context, x[0], weight, nullptr, DType::f64);
   });
 }
 
@@ -27,7 +27,8 @@ TEST_F(RouterLogitsTest, ConvertsItsArguments) {
   const auto pass = [&](const Tensor& input, Parameter& parameter) {
     Tape tape;
     Context cx = context(&tape);
-    const Var v = autograd::variable(input), y = router_logits(cx, v, parameter, DType::f64);
+    const Var v = autograd::variable(input),
+              y = router_logits(cx, v, parameter, nullptr, DType::f64);
     tape.backward(cx, y.slot, dy);
     return std::pair{test::values_of(y.value), v.slot.gradient()};
   };
@@ -56,11 +57,11 @@ TEST_F(RouterLogitsTest, TheHostAgreesInEveryType) {
       const Tensor x = test::random_tensor(*device_, {9, 40}, type, 2);
       weight.value = test::random_tensor(*device_, {6, 40}, type, 3);
       Context cx = context();
-      const auto expected =
-          test::values_of(router_logits(cx, autograd::constant(x), weight, logits_type).value);
+      const auto expected = test::values_of(
+          router_logits(cx, autograd::constant(x), weight, nullptr, logits_type).value);
       Context host_context{.device = *host};
       const auto got = test::values_of(
-          router_logits(host_context, autograd::constant(x), weight, logits_type).value);
+          router_logits(host_context, autograd::constant(x), weight, nullptr, logits_type).value);
       for (std::size_t i = 0; i < got.size(); ++i) {
         EXPECT_NEAR(got[i], expected[i], 1e-5);
       }

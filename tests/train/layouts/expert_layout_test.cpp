@@ -213,6 +213,15 @@ TEST_F(ExpertTraps, CapacityDropsTheSameVisits) {
   }
 }
 
+/// Biases of experts and of the router lie whole on their ranks.
+TEST_F(ExpertTraps, ExpertsMayHaveBiases) {
+  Flags flags = model() + Flags{"--quick-geglu", "--clip-grad", "0.01"};
+  std::erase(flags, "--disable-bias-linear");
+  const LayoutOutcome alone = run_layout(flags, 1);
+  expect_equal(run_layout(flags + experts("2") + kAllToAll, 2), alone);
+  expect_equal(run_layout(flags + kTensor + experts("1") + kSharded, 4), alone);
+}
+
 /// With one expert for each token most experts get none in a microbatch.
 TEST_F(ExpertTraps, ExpertsWithoutTokensTakePart) {
   expect_layouts({"--moe-router-topk", "1", "--moe-router-pre-softmax", "--num-experts", "16"});
