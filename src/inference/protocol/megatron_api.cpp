@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/protocol/field_tables.h"
+#include "inference/protocol/fields.h"
 #include "inference/protocol/served_beams.h"
 
 namespace mpitron::inference {

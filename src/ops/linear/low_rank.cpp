@@ -3,7 +3,9 @@
 #include <numeric>
 
 #include "autograd/gradient.h"
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"
+#include "ops/linear/linear_products.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {
@@ -105,6 +107,12 @@ Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
     context.record(result.slot, LowRankBackward{y.slot, input, u.slot, groups, blocks});
   }
   return result;
+}
+
+void add_product(Context& context, const Tensor& u, Parameter& weight, const Tensor& y) {
+  const Tensor product = linear_output(context, fold_rows(u), weight, nullptr);
+  const Tensor sum = fold_rows(y);
+  context.launch(kernels::Add{.a = sum.view(), .b = product.view(), .y = sum.view()});
 }
 
 }  // namespace mpitron::ops

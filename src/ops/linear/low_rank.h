@@ -34,4 +34,10 @@ struct RowGroups {
 Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
                  const OutputBlocks& blocks);
 
+/// y += u weight^T, where u is [t, r], y [t, out] and the weight [out, r].
+///
+/// Numerical contract: the product as linear.h, rounded to y's type; the sum is rounded once more.
+void add_product(Context& context, const tensor::Tensor& u, Parameter& weight,
+                 const tensor::Tensor& y);
+
 }  // namespace mpitron::ops
