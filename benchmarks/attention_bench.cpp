@@ -1,7 +1,8 @@
-// Causal attention, forward and backward, against the GEMM ceiling of the same run: the linear
-// products of a GPT-2 124M step of 1024 tokens by oneDNN, timed between the attention rounds.
+// Attention, causal, within windows or of all pairs, forward and backward, against the GEMM ceiling
+// of the same run: the linear products of a GPT-2 124M step of 1024 tokens by oneDNN, timed between
+// the attention rounds.
 //   attention_bench [--summary FILE] [rounds]
-// Needed products only: 2 forward, 5 backward, s (s + 1) d FLOP each and head.
+// Needed products only: 2 forward, 5 backward, each of 2 d FLOP a head and visible pair.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -22,26 +23,39 @@ using device::TensorView;
 struct Size {
   Index s, n, g, d;
   double dropout;
-  double goal;  // share of the ceiling; NaN: none
+  double goal;        // share of the ceiling; NaN: none
+  Index window = -1;  // keys before a query that it sees; -1: all
+  bool causal = true;
+
+  /// Of queries and keys that see each other.
+  double pairs() const {
+    const auto length = static_cast<double>(s), seen = static_cast<double>(window + 1);
+    if (!causal) {
+      return length * length;
+    }
+    return window < 0 ? length * (length + 1) / 2 : seen * length - seen * (seen - 1) / 2;
+  }
 };
 
 std::string name_of(const Size& size, DType dtype) {
-  return fmt::format("attention_{}_s{}_d{}_{}_heads{}{}", mpitron::name_of(dtype), size.s, size.d,
-                     size.n, size.g < size.n ? fmt::format("_on_{}", size.g) : "",
-                     size.dropout > 0 ? "_dropout" : "");
+  return fmt::format("attention_{}_s{}_d{}_{}_heads{}{}{}{}", mpitron::name_of(dtype), size.s,
+                     size.d, size.n, size.g < size.n ? fmt::format("_on_{}", size.g) : "",
+                     size.dropout > 0 ? "_dropout" : "",
+                     size.window >= 0 ? fmt::format("_window_{}", size.window) : "",
+                     size.causal ? "" : "_all_pairs");
 }
 
 /// One attention layer's arguments on a device.
 class Layer {
  public:
   Layer(device::Device& device, const Size& size, DType dtype) : device_(device), size_(size) {
-    const auto [s, n, g, d, dropout, goal] = size;
+    const auto [s, n, g, d, dropout, goal, window, causal] = size;
     const Shape queries{s, 1, n, d}, keys{s, 1, g, d};
     const auto q = filled(queries, dtype), k = filled(keys, dtype), v = filled(keys, dtype);
     const auto o = filled(queries, dtype), d_o = filled(queries, dtype);
     const auto lse = filled({1, n, s}, DType::f32);
     const float scale = 1.f / std::sqrt(static_cast<float>(d));
-    forward_ = {q, k, v, {}, o, lse, {}, scale, true, -1, {}};
+    forward_ = {q, k, v, {}, o, lse, {}, scale, causal, window, {}};
     backward_ = {q,
                  k,
                  v,
@@ -54,8 +68,8 @@ class Layer {
                  filled(keys, dtype),
                  {},
                  scale,
-                 true,
-                 -1,
+                 causal,
+                 window,
                  {}};
     forward_.dropout.threshold = backward_.dropout.threshold = kernels::dropout_threshold(dropout);
     const Index bytes = std::max(device::workspace_bytes_of(device.stream(), forward_),
@@ -83,7 +97,7 @@ class Layer {
 
  private:
   double flops(int products) const {
-    return static_cast<double>(products * size_.s * (size_.s + 1) * size_.d * size_.n);
+    return 2 * size_.pairs() * static_cast<double>(products * size_.d * size_.n);
   }
   TensorView memory(const Shape& shape, DType dtype) {
     std::size_t capacity = 0;
@@ -114,11 +128,19 @@ class Layer {
 };
 
 void measure(Summary& summary, device::Device& device, DType dtype, int rounds) {
-  const Size sizes[] = {{1024, 12, 12, 64, 0, 0.85},         {1024, 8, 8, 128, 0, 0.85},
-                        {4096, 4, 4, 64, 0, 0.92},           {4096, 4, 4, 128, 0, 0.92},
-                        {4096, 8, 2, 128, 0, 0.92},          {1024, 12, 12, 64, 0.1, 0.78},
-                        {512, 12, 12, 64, 0, 0.78},          {128, 12, 12, 64, 0, 0.60},
-                        {1024, 12, 12, 80, 0, Figure::kNone}};
+  const Size sizes[] = {{1024, 12, 12, 64, 0, 0.85},
+                        {1024, 8, 8, 128, 0, 0.85},
+                        {4096, 4, 4, 64, 0, 0.92},
+                        {4096, 4, 4, 128, 0, 0.92},
+                        {4096, 8, 2, 128, 0, 0.92},
+                        {1024, 12, 12, 64, 0.1, 0.78},
+                        {512, 12, 12, 64, 0, 0.78},
+                        {128, 12, 12, 64, 0, 0.60},
+                        {1024, 12, 12, 80, 0, Figure::kNone},
+                        {4096, 4, 4, 64, 0, 0.85, 511},
+                        {4096, 4, 4, 128, 0, 0.85, 511},
+                        {1024, 12, 12, 64, 0, 0.85, 127},
+                        {197, 96, 96, 64, 0, 0.85, -1, false}};
   std::vector<std::unique_ptr<Layer>> layers;
   for (const Size& size : sizes) {
     layers.push_back(std::make_unique<Layer>(device, size, dtype));

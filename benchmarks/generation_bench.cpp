@@ -1,6 +1,6 @@
 // What generation takes beside reading its weights, keys and values once a step, or beside the
 // products of its rows, whichever is more: the whole engine, with scheduling, sampling and text.
-//   generation_bench [--summary FILE] [gpt2|llama|all] [repetitions]
+//   generation_bench [--summary FILE] [gpt2|llama|mamba|all] [repetitions]
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include "benchmarks/summary.h"
 #include "config/parse/parse.h"
 #include "inference/cached_engine.h"
+#include "inference/engine_choice.h"
 #include "inference/scheduling/generator.h"
 #include "models/gpt/gpt_model.h"
 #include "tokenizers/core/null_tokenizer.h"
@@ -51,7 +52,14 @@ const std::vector<Shape>& shapes() {
         {"proj", 2048, 2048, 22},
         {"fc1", 2048, 11264, 22},
         {"fc2", 5632, 2048, 22}},
-       {"head", 2048, 32000, 1}}};
+       {"head", 2048, 32000, 1}},
+      {"mamba2_130m",
+       {"--model", "mamba", "--num-layers", "24", "--hybrid-override-pattern", std::string(24, 'M'),
+        "--hidden-size", "768", "--num-attention-heads", "24", "--mamba-num-groups", "1",
+        "--normalization", "RMSNorm", "--disable-bias-linear", "--position-embedding-type", "none"},
+       50257,
+       {{"in", 768, 3352, 24}, {"out", 1536, 768, 24}},
+       {"head", 768, 50272, 1}}};
   return all;
 }
 
@@ -101,8 +109,14 @@ struct Subject {
                                           : DType::i8;
   }
   double cached_bytes_per_position() const {
-    return static_cast<double>(engine.runner().cache_bytes()) /
+    const inference::StepRunner& runner = engine.runner();
+    return static_cast<double>(runner.cache_bytes() - runner.state_bytes()) /
            static_cast<double>(engine.shape().blocks * kBlockSize);
+  }
+  /// What a step reads and writes of a request's states.
+  double moved_state_bytes() const {
+    return 2 * static_cast<double>(engine.runner().state_bytes()) /
+           static_cast<double>(std::max<Index>(engine.shape().states, 1));
   }
 };
 
@@ -152,9 +166,10 @@ void decode_rate(Subject& subject, const Goal& goal) {
   const double products =
       goal.requests > 1 ? packed_products_seconds(sizes, goal.requests, subject.product_type(), 3)
                         : 0;
-  const double bytes =
-      static_cast<double>(subject.engine.runner().weight_bytes()) +
-      static_cast<double>(goal.requests * (goal.context + 8)) * subject.cached_bytes_per_position();
+  const double bytes = static_cast<double>(subject.engine.runner().weight_bytes()) +
+                       static_cast<double>(goal.requests * (goal.context + 8)) *
+                           subject.cached_bytes_per_position() +
+                       static_cast<double>(goal.requests) * subject.moved_state_bytes();
   const double needed = std::max(bytes / read, products);
   fmt::print(
       "  {} requests {:2} context {:4}: {:7.2f} ms a step, {:7.1f} tokens/s; reading {:.2f} "
@@ -286,10 +301,13 @@ void measure(Summary& summary, const Shape& shape, int repetitions) {
     models::GptModel model(config_of(shape, format), *device);
     model.initialize();
     constexpr Index kBlocks = (1024 + 256) / kBlockSize * kMostRequests;
-    CachedEngine engine(
-        *device, model,
-        {.block_size = kBlockSize, .blocks = kBlocks, .slots = kMostRequests, .weights = format},
-        shape.vocabulary);
+    CachedEngine engine(*device, model,
+                        {.block_size = kBlockSize,
+                         .blocks = kBlocks,
+                         .slots = kMostRequests,
+                         .states = inference::states_for(model.config(), kMostRequests),
+                         .weights = format},
+                        shape.vocabulary);
     Subject subject{shape, format, engine, summary, repetitions};
     for (const Goal& goal : {Goal{1, 128, 0.85, 0.85, 0.8}, Goal{1, 1024, 0.8, 0.8, 0.8},
                              Goal{8, 128, 0.78, 0.75, 0.75}, Goal{32, 128, 0.8, 0.75, 0.75},
@@ -298,7 +316,9 @@ void measure(Summary& summary, const Shape& shape, int repetitions) {
     }
     prefill_rate(subject);
     if (format == WeightFormat::bf16) {
-      cached_prefix(subject);
+      if (engine.shape().states == 0) {  // states are computed again
+        cached_prefix(subject);
+      }
       speculation(subject);
       overhead(subject);
     }

@@ -1,6 +1,6 @@
-// Whole training steps: GPT-2 124M, a mixture of experts, BERT and T5 of its width against the GEMM
-// step ceiling of the same run, a tiny GPT against the clock, low-rank updates against all weights,
-// and the start of the program.
+// Whole training steps: GPT-2 124M, a mixture of experts, BERT and T5 of its width, Mamba-2 130M
+// and ViT-B/16 against the GEMM step ceiling of the same run, a tiny GPT against the clock,
+// low-rank updates against all weights, and the start of the program.
 //   step_bench [--summary FILE] [--profile] [CASE ...]  cases: see kCases, tiny, low-rank, start
 #include <algorithm>
 #include <chrono>
@@ -23,6 +23,8 @@ constexpr Model kGpt2{gpt, 12, 768, 12, 1024, 50304};
 constexpr Model kGpt2Experts{gpt, 12, 768, 12, 1024, 50304, 8};
 constexpr Model kBertBase{bert, 12, 768, 12, 512, 30592};
 constexpr Model kT5Base{t5, 12, 768, 12, 512, 32128, 0, 128};
+constexpr Model kMamba2{mamba, 24, 768, 24, 2048, 50304, 0, 0, 0, 128};
+constexpr Model kVitBase{vit, 12, 768, 12, 197, 0};
 constexpr Model kTiny{gpt, 4, 64, 4, 32, 256};
 
 struct Case {
@@ -41,7 +43,11 @@ constexpr Case kCases[] = {{"fp32-mbs1", kGpt2, 1, DType::f32, 0.83, 3},
                            {"bert-fp32", kBertBase, 8, DType::f32, 0.80, 1},
                            {"bert-bf16", kBertBase, 8, DType::bf16, 0.80, 2},
                            {"t5-fp32", kT5Base, 8, DType::f32, 0.80, 1},
-                           {"t5-bf16", kT5Base, 8, DType::bf16, 0.80, 2}};
+                           {"t5-bf16", kT5Base, 8, DType::bf16, 0.80, 2},
+                           {"mamba-fp32", kMamba2, 1, DType::f32, 0.75, 2},
+                           {"mamba-bf16", kMamba2, 1, DType::bf16, 0.65, 3},
+                           {"vit-fp32", kVitBase, 8, DType::f32, 0.85, 2},
+                           {"vit-bf16", kVitBase, 8, DType::bf16, 0.80, 3}};
 
 /// The first step, which touches the memory and plans the products.
 double first_step(device::Device& device, TimedTraining& training, bool with_profile) {

@@ -23,7 +23,12 @@ struct Model {
   Index experts = 0;           // in every layer, of which a token visits two
   Index decoder_sequence = 0;  // T5: its decoder has as many layers again
   Index gated_width = 0;       // Llama: width of the SwiGLU layer; 0: GPT-2's GELU of four h
+  Index state = 0;             // Mamba-2: numbers of a state for each of 2 h channels, one group
 };
+
+/// Multiply-adds of a token in the scan of Mamba-2, in chunks of 128, of which a causal half is
+/// needed within a chunk: `channels` channels with states of `state` numbers, one group.
+double scan_multiply_adds(Index channels, Index state);
 
 /// Needed FLOPs of a sample, forward and backward: two for each weight and token and for each pair
 /// of tokens that attention looks at, threefold.

@@ -66,6 +66,7 @@ show $mpitron preprocess --input "$TEXT" --output-prefix "$out/text" "${tokenize
 
 step "training: GPT with $LAYERS layers of width $HIDDEN"
 rm -rf "$out/tensorboard" "$out/model"
+trained=0
 show $mpitron pretrain-gpt \
   --num-layers "$LAYERS" --hidden-size "$HIDDEN" --num-attention-heads "$HEADS" --seq-length "$SEQ" --max-position-embeddings "$SEQ" \
   --position-embedding-type rope --normalization RMSNorm --swiglu --disable-bias-linear \
@@ -77,7 +78,9 @@ show $mpitron pretrain-gpt \
   --log-interval 20 --eval-interval 300 --eval-iters 5 \
   --tensorboard-dir "$out/tensorboard" --log-validation-ppl-to-tensorboard \
   --unigram-baseline --sample-prompt "$PROMPT" --sample-tokens 120 --sample-temperature 0.7 \
-  --save "$out/model"
+  --save "$out/model" || trained=$?
+# A slow machine has fewer iterations behind it when the time is over (code 85), and a model all the same.
+[ "$trained" -eq 0 ] || [ "$trained" -eq 85 ] || exit "$trained"
 
 step "its curves as a page"
 show $mpitron report "$out/tensorboard" --output "$out/report.html" --title 'A small GPT on English text' || true # without Chart.js there is no page

@@ -32,6 +32,8 @@ class StepRunner {
   Index piece_of(Index rows) const { return (rows + sharers() - 1) / sharers(); }
   /// Of keys and values, and of states.
   Index cache_bytes() const { return cache_.bytes() + states_.bytes(); }
+  /// Of states alone.
+  Index state_bytes() const { return states_.bytes(); }
   /// Of the weights that a step reads.
   Index weight_bytes() const { return weights_.bytes(); }
 

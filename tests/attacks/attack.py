@@ -131,14 +131,24 @@ class Tally:
 
     def __init__(self, options, attack):
         self.options, self.attack = options, attack
-        self.tries, self.failures, self.peak, self.began = collections.Counter(), [], 0, time.time()
+        self.tries, self.failures, self.peak, self.began, self.told = collections.Counter(), [], 0, time.time(), 0
 
     def tried(self, kind, outcome=None, count=1):
         self.tries[kind] += count
+        self.tell_progress()
         if outcome is not None:
             self.peak = max(self.peak, outcome.peak)
             if outcome.trouble():
                 self.failed(kind, outcome.trouble(), outcome)
+
+    def tell_progress(self):
+        """Every half minute: tries so far, their rate, and when the rest is done."""
+        seconds, done = time.time() - self.began, sum(self.tries.values())
+        if seconds - self.told > 30:
+            self.told = seconds
+            left = max(0, self.options.tries - done) * seconds / done
+            print(f"{self.attack}: {done} tries, {len(self.failures)} failures, {done / seconds:.1f} a second, {left / 60:.0f} min left",
+                  file=sys.stderr, flush=True)
 
     def failed(self, kind, what, outcome=None, keep=None):
         row = {"kind": kind, "what": what, "try": self.tries[kind]}
