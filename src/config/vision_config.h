@@ -118,6 +118,8 @@ struct VlmConfig {
 
   Index grid() const { return patch > 0 ? tile / patch : 0; }
   Index patches() const { return grid() * grid(); }
+  /// Numbers of a tile: channel, row, column.
+  Index pixels() const { return 3 * tile * tile; }
   Index tower_tokens() const { return tower == TowerKind::clip ? 1 : 0; }
   Index tower_positions() const { return patches() + tower_tokens(); }
   /// That the language model sees of a tile.

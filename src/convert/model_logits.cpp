@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "models/bert/bert_batch.h"
+#include "models/llava/llava_batch.h"
 #include "models/make_model.h"
 #include "models/t5/t5_batch.h"
 #include "ops/elementwise/cast.h"
@@ -15,29 +16,54 @@ namespace {
 
 using tensor::Tensor;
 
+/// Numbers without a pattern, between -1 and 1, of the tile that stands where the prompt has one.
+std::vector<float> pixels_of(const config::VlmConfig& vlm) {
+  std::vector<float> pixels;
+  for (Index i = 0; i < vlm.pixels(); ++i) {
+    pixels.push_back(static_cast<float>(i * 37 % 101) / 50 - 1);
+  }
+  return pixels;
+}
+
 /// The logits of the prompt, given as all that a model of any kind reads: two parts of a sample,
 /// and the decoder's words beside the encoder's.
 autograd::Var logits_of(autograd::Context& context, const models::Model& model,
                         const std::vector<std::int64_t>& prompt) {
   std::vector<std::int64_t> types(prompt.size());
   std::fill(types.begin() + static_cast<std::ptrdiff_t>(prompt.size() / 2), types.end(), 1);
-  const auto length = static_cast<Index>(prompt.size());
-  const models::HostMicrobatch microbatch{.samples = 1,
-                                          .sequence_length = length,
-                                          .columns = {{models::kTokens, prompt},
-                                                      {models::kTokenTypes, types},
-                                                      {models::kDecoderTokens, prompt}}};
+  const Index length = model.config().seq_length;
+  models::HostMicrobatch microbatch{.samples = 1,
+                                    .sequence_length = length,
+                                    .columns = {{models::kTokens, prompt},
+                                                {models::kTokenTypes, types},
+                                                {models::kDecoderTokens, prompt}}};
+  const std::vector<std::int64_t> one{1};
+  const std::vector<float> learned(prompt.size());
+  std::vector<float> pixels;
+  if (const std::optional<config::VlmConfig>& vlm = model.config().vlm) {
+    pixels = pixels_of(*vlm);
+    microbatch.columns.set(models::kLabels, prompt);
+    microbatch.columns.set(models::kLossMask, learned);
+    microbatch.columns.set(models::kPixels, pixels);
+    microbatch.columns.set(models::kImagesPerRow, one);
+    microbatch.columns.set(models::kTilesPerImage, one);
+  }
   return model.logits(context, model.batch(microbatch, {.map = {}, .length = length}));
 }
 
 }  // namespace
 
 std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description) {
-  length = std::min(length, description.model.max_position_embeddings);
+  const std::optional<config::VlmConfig>& vlm = description.model.vlm;
+  length = std::min(length,
+                    description.model.max_position_embeddings - (vlm ? vlm->positions() - 1 : 0));
   const auto words = static_cast<std::uint32_t>(description.stored_vocab_size());
   std::vector<std::int64_t> prompt;
   for (Index i = 0; i < length; ++i) {
     prompt.push_back(Philox::generate({static_cast<std::uint32_t>(i), 0, 0, 0}, {1, 0})[0] % words);
+  }
+  if (vlm && length > 1) {
+    prompt[1] = config::kImageToken;
   }
   return prompt;
 }
@@ -72,6 +98,9 @@ Logits model_logits(const ModelDescription& description, TensorSource& ours,
                     const std::vector<std::int64_t>& prompt) {
   config::ModelConfig config = description.model;
   config.seq_length = static_cast<Index>(prompt.size());
+  if (std::ranges::count(prompt, config::kImageToken) > 0) {
+    config.seq_length += config.vlm->positions() - 1;
+  }
   config.decoder_seq_length = config.family().encoder_decoder ? config.seq_length : 0;
   config.attention_dropout = config.hidden_dropout = 0;
   const auto device = device::make_device("host");

@@ -35,6 +35,10 @@ void refuse_numbers_without_tensors(const std::filesystem::path& source,
     throw_data("{}: {} layers, but there are only {} tensors", source.string(), model.num_layers,
                there);
   }
+  if (model.vlm && model.vlm->tower_layers > there) {
+    throw_data("{}: {} layers of the image encoder, but there are only {} tensors", source.string(),
+               model.vlm->tower_layers, there);
+  }
   Index rows = 0;
   for (const TensorInfo& tensor : tensors) {
     rows = std::max(rows, tensor.shape.rank() > 0 ? tensor.shape[0] : 0);

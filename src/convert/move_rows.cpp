@@ -91,6 +91,7 @@ HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t p
   const std::size_t row_bytes = static_cast<std::size_t>(rule.columns()) * size_of(ours.dtype());
   Shape shape = rule.shape;
   shape[0] = rule.theirs[part].rows;
+  shape = rule.shape_of_theirs.value_or(shape);
   HostTensor result(TensorInfo{rule.theirs[part].name, shape, ours.dtype()});
   for_each_run(rule, [&](Index row, std::size_t of, Index to_row, Index rows) {
     if (of == part) {

@@ -103,7 +103,7 @@ class OurView : public TensorSource {
 
 class TheirView : public TensorSource {
  public:
-  TheirView(TensorSource& ours, const NameTable& table) : ours_(ours) {
+  TheirView(TensorSource& ours, const NameTable& table) : ours_(ours), table_(table) {
     for (const NameRule& rule : table.rules) {
       const TensorInfo* info = ours.find(rule.ours);
       MPITRON_CHECK(info != nullptr, rule.ours);
@@ -112,10 +112,16 @@ class TheirView : public TensorSource {
         tensors_.push_back({rule.theirs[i].name, rule.shape_of(rule.theirs[i]), info->dtype});
       }
     }
+    for (const NameTable::Unused& vector : table.unused) {
+      tensors_.push_back({vector.name, {vector.size}, tensors_.front().dtype});
+    }
   }
 
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
   HostTensor read(const std::string& name) override {
+    if (table_.is_unused(name)) {
+      return constant(name);
+    }
     const auto& [rule, part] = part_of_.at(name);
     if (rule != last_rule_) {
       last_.reset();  // before the next one is in memory
@@ -126,7 +132,15 @@ class TheirView : public TensorSource {
   }
 
  private:
+  HostTensor constant(const std::string& name) const {
+    const auto vector = std::ranges::find(table_.unused, name, &NameTable::Unused::name);
+    HostTensor result(TensorInfo{name, {vector->size}, DType::f32});
+    std::fill_n(reinterpret_cast<float*>(result.data()), vector->size, vector->value);
+    return cast(result, tensors_.front().dtype);
+  }
+
   TensorSource& ours_;
+  const NameTable& table_;
   std::map<std::string, std::pair<const NameRule*, std::size_t>> part_of_;
   std::vector<TensorInfo> tensors_;
   const NameRule* last_rule_ = nullptr;

@@ -86,7 +86,54 @@ def qwen3_next():
     return config, tensors
 
 
-def logits_of(config, tensors):
+IMAGE = 60  # stands four times for the image that is one token (-200) here
+
+
+def llava():
+    """An encoder of three layers, behind the second of which the language model looks."""
+    text = COMMON | {"model_type": "llama", "num_hidden_layers": 2, "intermediate_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2,
+                     "head_dim": 6, "hidden_act": "silu", "rms_norm_eps": 1e-05, "max_position_embeddings": POSITIONS, "rope_theta": 10000.0,
+                     "rope_scaling": None, "attention_bias": False, "mlp_bias": False, "initializer_range": 0.02}
+    vision = {"model_type": "clip_vision_model", "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32, "num_hidden_layers": 3,
+              "image_size": 8, "patch_size": 4, "hidden_act": "quick_gelu", "layer_norm_eps": 1e-05}
+    config = {"model_type": "llava", "architectures": ["LlavaForConditionalGeneration"], "text_config": text, "vision_config": vision,
+              "image_token_index": IMAGE, "image_seq_length": 4, "vision_feature_layer": -2, "vision_feature_select_strategy": "default",
+              "projector_hidden_act": "gelu", "torch_dtype": "float32", "tie_word_embeddings": False}
+    at = "vision_tower.vision_model."
+    tensors = {at + "embeddings.class_embedding": [16], at + "embeddings.patch_embedding.weight": [16, 3, 4, 4],
+               at + "embeddings.position_embedding.weight": [5, 16]}
+    norms = ["pre_layrnorm", "post_layernorm"] + [f"encoder.layers.{i}.layer_norm{k}" for i in range(3) for k in (1, 2)]
+    tensors.update({f"{at}{norm}.{part}": [16] for norm in norms for part in ("weight", "bias")})
+    for layer in range(3):
+        shapes = {f"self_attn.{name}_proj": (16, 16) for name in ("q", "k", "v", "out")} | {"mlp.fc1": (32, 16), "mlp.fc2": (16, 32)}
+        for name, (rows, columns) in shapes.items():
+            tensors[f"{at}encoder.layers.{layer}.{name}.weight"] = [rows, columns]
+            tensors[f"{at}encoder.layers.{layer}.{name}.bias"] = [rows]
+    for name, columns in (("linear_1", 16), ("linear_2", HIDDEN)):
+        tensors[f"multi_modal_projector.{name}.weight"] = [HIDDEN, columns]
+        tensors[f"multi_modal_projector.{name}.bias"] = [HIDDEN]
+    at = "language_model."
+    tensors.update({at + "model.embed_tokens.weight": [VOCAB, HIDDEN], at + "model.norm.weight": [HIDDEN], at + "lm_head.weight": [VOCAB, HIDDEN]})
+    for layer in range(2):
+        shapes = {"self_attn.q_proj": [24, HIDDEN], "self_attn.k_proj": [12, HIDDEN], "self_attn.v_proj": [12, HIDDEN],
+                  "self_attn.o_proj": [HIDDEN, 24], "mlp.gate_proj": [40, HIDDEN], "mlp.up_proj": [40, HIDDEN], "mlp.down_proj": [HIDDEN, 40],
+                  "input_layernorm": [HIDDEN], "post_attention_layernorm": [HIDDEN]}
+        tensors.update({f"{at}model.layers.{layer}.{name}.weight": shape for name, shape in shapes.items()})
+    return config, tensors
+
+
+def inputs_of(config):
+    """Tokens as this program has them, and what the library is given for them."""
+    if config["model_type"] != "llava":
+        return TOKENS, {"input_ids": torch.tensor([TOKENS])}
+    edge = config["vision_config"]["image_size"]
+    pixels = torch.tensor([(i * 37 % 101) / 50 - 1 for i in range(3 * edge * edge)], dtype=torch.float64)
+    tokens = [3, -200, 1, 5, 9]
+    ids = [x for token in tokens for x in ([IMAGE] * 4 if token == -200 else [token])]
+    return tokens, {"input_ids": torch.tensor([ids]), "pixel_values": pixels.reshape(1, 3, edge, edge)}
+
+
+def logits_of(config, tensors, inputs):
     """Of the folder that the library loads, in double precision."""
     with tempfile.TemporaryDirectory() as folder:
         values = {}
@@ -96,18 +143,20 @@ def logits_of(config, tensors):
         save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
         more = {"experts_implementation": "eager"} if "num_experts" in config else {}  # the other has no double precision
-        model, told = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
+        kind = transformers.LlavaForConditionalGeneration if config["model_type"] == "llava" else transformers.AutoModelForCausalLM
+        model, told = kind.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
         assert not any(told.values()), told
         with torch.no_grad():
-            return model.eval()(torch.tensor([TOKENS])).logits[0].tolist()
+            return model.eval()(**inputs).logits[0].tolist()
 
 
 def main():
     rows = []
-    for make in (mamba2, nemotron_h, qwen3_next):
+    for make in (mamba2, nemotron_h, qwen3_next, llava):
         config, tensors = make()
-        entry = {"config": config, "tensors": tensors, "tokens": TOKENS,
-                 "logits": [[round(x, 7) for x in row] for row in logits_of(config, tensors)]}
+        tokens, inputs = inputs_of(config)
+        entry = {"config": config, "tensors": tensors, "tokens": tokens,
+                 "logits": [[round(x, 7) for x in row] for row in logits_of(config, tensors, inputs)]}
         rows.append(f" {json.dumps(config['model_type'])}: {json.dumps(entry)}")
     print("{\n" + ",\n".join(rows) + "\n}")
 

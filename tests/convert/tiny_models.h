@@ -75,9 +75,9 @@ inline ReferenceModel reference_model(const std::string& family) {
 }
 
 inline const std::vector<std::string>& families() {
-  static const std::vector<std::string> names{"gpt2",       "llama",       "mistral",      "qwen2",
-                                              "mixtral",    "deepseek_v2", "t5",           "mamba2",
-                                              "nemotron_h", "qwen3_next",  "megatron-bert"};
+  static const std::vector<std::string> names{
+      "gpt2", "llama",  "mistral",    "qwen2",      "mixtral",       "deepseek_v2",
+      "t5",   "mamba2", "nemotron_h", "qwen3_next", "megatron-bert", "llava"};
   return names;
 }
 

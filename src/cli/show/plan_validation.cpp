@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -49,9 +50,9 @@ std::string to_json(const plan::Validation& validation) {
   for (const plan::ValidatedRow& row : validation.rows) {
     text += fmt::format(
         "{}\n  {{\"id\": {}, \"class\": {}, \"predicted_s\": {:.6g}, \"published_s\": {:.6g}, "
-        "\"error\": {:.5g}, \"software_known\": {}, \"breakdown\": {}}}",
-        separator, quoted(row.row->id), quoted(row.group), row.predicted, row.row->seconds,
-        row.error(), row.stack_is_known, breakdown_json(row.time));
+        "\"error\": {:.5g}, \"software_known\": {}, \"layout\": {}, \"breakdown\": {}}}",
+        separator, quoted(row.row->id), quoted(row.group), row.predicted, row.published,
+        row.error(), row.stack_is_known, quoted(row.layout), breakdown_json(row.time));
     separator = ",";
   }
   text += "], \"unknown_hardware\": [";
@@ -61,14 +62,22 @@ std::string to_json(const plan::Validation& validation) {
                         quoted(row->hardware));
     separator = ", ";
   }
+  text += "], \"refused\": [";
+  separator = "";
+  for (const auto& [row, reason] : validation.refused) {
+    text +=
+        fmt::format(R"({}{{"id": {}, "reason": {}}})", separator, quoted(row->id), quoted(reason));
+    separator = ", ";
+  }
   return text + fmt::format("], \"without_layout\": {}}}", validation.without_layout.size());
 }
 
 void print_rows(const plan::Validation& validation) {
   for (const plan::ValidatedRow& row : validation.rows) {
-    log::print(fmt::format("{:8} {:26} {:22} {:>10.4g} s, published {:>10.4g} s, {:+6.1f} %{}",
-                           row.row->id, row.group, row.row->model, row.predicted, row.row->seconds,
-                           100 * row.error(), row.stack_is_known ? "" : ", software not known"));
+    log::print(fmt::format("{:8} {:26} {:22} {:>10.4g} s, published {:>10.4g} s, {:+6.1f} %{}{}{}",
+                           row.row->id, row.group, row.row->model, row.predicted, row.published,
+                           100 * row.error(), row.stack_is_known ? "" : ", software not known",
+                           row.layout.empty() ? "" : ": ", row.layout));
   }
 }
 
@@ -79,8 +88,22 @@ void print_summary(const plan::Validation& validation, const plan::Library& libr
                     s.group, s.rows, 100 * s.median, 100 * s.ninth_decile, 100 * s.largest));
   }
   if (!validation.without_layout.empty()) {
-    log::print(fmt::format("{} rows have no layout: they are for --search",
+    log::print(fmt::format("{} rows tell neither layout nor shape and batch: not predicted",
                            validation.without_layout.size()));
+  }
+  for (const auto& [row, reason] : validation.refused) {
+    log::print(fmt::format("{}: not predicted: {}", row->id, reason));
+  }
+  std::set<std::string> software;
+  for (const plan::ValidatedRow& row : validation.rows) {
+    if (!row.stack_is_known) {
+      software.insert(row.row->source);
+    }
+  }
+  for (const std::string& source : software) {
+    log::print(fmt::format(
+        "software of '{}' is not known: predicted as of no program in particular, within 25 %",
+        source));
   }
   for (const plan::PublishedRow* row : validation.unknown_hardware) {
     log::print(fmt::format("{}: hardware {} is not known; not predicted (known: {})", row->id,
@@ -116,7 +139,7 @@ void refit(plan::Library& library, const std::vector<plan::PublishedRow>& rows,
 
 int plan_validation(const Arguments& arguments) {
   std::string table, page, folder = ".";
-  bool json = false, refits = false, rows = false;
+  bool json = false, refits = false, rows = false, by_source = false;
   Index folds = 0, table_folds = 0;
   Flags flags("plan --validate",
               "Predicts the steps of a table of measured ones and tells the errors by class.");
@@ -131,6 +154,7 @@ int plan_validation(const Arguments& arguments) {
   flags.option("--held-out", folds,
                "Predict each of so many parts of the rows with values fitted to the others");
   flags.option("--held-out-tables", table_folds, "The same with parts of whole tables");
+  flags.flag("--held-out-sources", by_source, "The same with each source as a part");
   if (!flags.parse(arguments)) {
     return static_cast<int>(ExitCode::success);
   }
@@ -139,10 +163,16 @@ int plan_validation(const Arguments& arguments) {
   if (refits) {
     refit(library, measured, folder);
   }
-  const plan::Validation validation =
-      folds > 1         ? plan::cross_validate(library, measured, folds, false)
-      : table_folds > 1 ? plan::cross_validate(library, measured, table_folds, true)
-                        : plan::validate(library, measured);
+  plan::Validation validation;
+  if (by_source || folds > 1 || table_folds > 1) {
+    const plan::HeldOut by = by_source   ? plan::HeldOut::sources
+                             : folds > 1 ? plan::HeldOut::rows
+                                         : plan::HeldOut::tables;
+    validation = plan::cross_validate(library, measured, by, std::max(folds, table_folds));
+  } else {
+    validation = plan::validate(library, measured);
+    plan::search_layouts(library, validation);
+  }
   if (!page.empty()) {
     AtomicFile file(page);
     file.write(validation_page(validation, std::filesystem::path(table).filename().string()));
@@ -179,9 +209,9 @@ report::Plot plot_of(const plan::Validation& validation, const std::string& grou
     if (row.group == group) {
       report::PlotLine& line = sources[short_source(row.row->source)];
       line.joined = false;
-      line.points.emplace_back(row.row->seconds, row.predicted);
-      least = std::min({least, row.row->seconds, row.predicted});
-      most = std::max({most, row.row->seconds, row.predicted});
+      line.points.emplace_back(row.published, row.predicted);
+      least = std::min({least, row.published, row.predicted});
+      most = std::max({most, row.published, row.predicted});
     }
   }
   report::Plot plot{.title = group,
@@ -230,7 +260,7 @@ std::string rows_table(const plan::Validation& validation) {
         "class=\"number\">{:.4g}</td><td class=\"number\">{:.4g}</td><td class=\"number\">{:+.1f}"
         "</td></tr>\n",
         report::html_text(row->row->id), report::html_text(row->row->model),
-        report::html_text(row->row->hardware), row->row->run.parallel.world_size, row->row->seconds,
+        report::html_text(row->row->hardware), row->row->run.parallel.world_size, row->published,
         row->predicted, 100 * row->error());
   }
   return text + "</tbody></table>";

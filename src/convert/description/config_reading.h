@@ -9,7 +9,8 @@ namespace mpitron::convert {
 
 /// A config.json and what has been understood of it so far.
 struct ConfigReading {
-  const JsonObject& json;
+  const JsonObject& json;   // of the language model
+  const JsonObject& whole;  // the same, but for models of more than words
   ModelDescription result = {};
   std::vector<std::string> problems = {};  // settings that this program cannot compute
 
@@ -64,5 +65,15 @@ void write_megatron_bert(const ModelDescription& description, JsonObject& json);
 
 void read_t5(ConfigReading& reading);
 void write_t5(const ModelDescription& description, JsonObject& json);
+
+// config.json of models that see images.
+
+/// The part about the language model: all of the object, or of LLaVA's what stands in text_config,
+/// with what a Llama has where nothing is said.
+JsonObject language_part(const JsonObject& whole);
+
+/// CLIP's encoder, of whose layers only those are read behind which the language model looks.
+void read_llava(ConfigReading& reading);
+void write_llava(const ModelDescription& description, JsonObject& json);
 
 }  // namespace mpitron::convert

@@ -76,6 +76,9 @@ void write_model(const ModelConfig& model, JsonObject& json) {
     write_experts(*model.moe, json);
   }
   write_hybrid(model, json);
+  if (model.vlm) {
+    write_vision(*model.vlm, json);
+  }
   if (model.mtp_num_layers) {
     json.set("mtp_num_layers", *model.mtp_num_layers);
   }

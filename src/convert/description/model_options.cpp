@@ -80,7 +80,41 @@ constexpr const char *kVariant = "experimental_attention_variant", *kDelta = "ga
 constexpr const char *kFrequency = "linear_attention_freq", *kPattern = "hybrid_layer_pattern";
 constexpr const char *kGate = "attention_output_gate", *kSharedGate = "moe_shared_expert_gate";
 
+constexpr std::pair<const char*, config::TowerKind> kTowers[] = {
+    {"clip", config::TowerKind::clip}, {"siglip", config::TowerKind::siglip}};
+constexpr std::pair<const char*, config::ProjectorKind> kProjectors[] = {
+    {"mlp", config::ProjectorKind::mlp}, {"affine", config::ProjectorKind::affine}};
+constexpr std::pair<const char*, config::ActivationKind> kTowerActivations[] = {
+    {"quick_gelu", config::ActivationKind::quick_gelu},
+    {"gelu_tanh", config::ActivationKind::gelu_tanh},
+    {"gelu", config::ActivationKind::gelu_erf}};
+constexpr std::pair<const char*, Index config::TowerSizes::*> kTowerSizes[] = {
+    {"vision_hidden_size", &config::TowerSizes::hidden_size},
+    {"vision_num_attention_heads", &config::TowerSizes::heads},
+    {"vision_kv_channels", &config::TowerSizes::head_size},
+    {"vision_ffn_hidden_size", &config::TowerSizes::ffn_hidden_size},
+};
+
 }  // namespace
+
+void write_vision(const config::VlmConfig& vlm, JsonObject& json) {
+  write_choice("vision_model_type", kTowers, vlm.tower, json);
+  write_choice("vision_projection_type", kProjectors, vlm.projector, json);
+  json.set("encoder_num_layers", vlm.tower_layers);
+  json.set("img_h", vlm.tile);
+  json.set("img_w", vlm.tile);
+  json.set("patch_dim", vlm.patch);
+  json.set("disable_vision_class_token", !vlm.class_token);
+  json.set("pixel_shuffle", vlm.pixel_shuffle);
+  if (vlm.tower_sizes) {
+    write_all(kTowerSizes, *vlm.tower_sizes, json);
+    write_choice("vision_activation", kTowerActivations, vlm.tower_sizes->activation, json);
+    json.set("vision_norm_epsilon", vlm.tower_sizes->norm_epsilon);
+  }
+  if (vlm.projector_sizes) {
+    json.set("vision_projection_ffn_hidden_size", vlm.projector_sizes->ffn_hidden_size);
+  }
+}
 
 void write_attention(const ModelConfig& model, JsonObject& json) {
   write_choice("position_embedding_type", kPositions, model.position_embedding_type, json);

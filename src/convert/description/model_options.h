@@ -50,6 +50,9 @@ void write_attention(const config::ModelConfig& model, JsonObject& json);
 /// The options of experts.
 void write_experts(const config::MoeConfig& moe, JsonObject& json);
 
+/// Encoder and projector of a model that sees images.
+void write_vision(const config::VlmConfig& vlm, JsonObject& json);
+
 /// Layers by letters, delta nets, output gates.
 void write_hybrid(const config::ModelConfig& model, JsonObject& json);
 

@@ -53,6 +53,18 @@ Index extent_of_states(Extent which, const config::HybridConfig& hybrid) {
   }
 }
 
+Index extent_of_images(Extent which, const config::VlmConfig& vlm) {
+  switch (which) {
+    case patch_pixels:
+      return 3 * vlm.patch * vlm.patch;
+    case tower_width:
+      return vlm.tower_sizes->hidden_size;
+    default:
+      MPITRON_CHECK(which == projector_width, static_cast<int>(which));
+      return vlm.projector_sizes->ffn_hidden_size;
+  }
+}
+
 Index extent_of_latents(Extent which, const ModelConfig& m) {
   const Index n = m.num_attention_heads;
   switch (which) {
@@ -68,6 +80,10 @@ Index extent_of_latents(Extent which, const ModelConfig& m) {
       return m.kv_lora_rank;
     case kv_rank_and_rope:
       return m.kv_lora_rank + m.qk_pos_emb_head_dim;
+    case patch_pixels:
+    case tower_width:
+    case projector_width:
+      return extent_of_images(which, *m.vlm);
     default:
       return extent_of_states(which, m.hybrid);
   }

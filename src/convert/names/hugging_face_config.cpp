@@ -32,7 +32,8 @@ constexpr ConfigFormat kFormats[] = {
     {"mamba2", "Mamba2ForCausalLM", read_mamba2, write_mamba2},
     {"nemotron_h", "NemotronHForCausalLM", read_nemotron_h, write_nemotron_h},
     {"megatron-bert", "MegatronBertForPreTraining", read_megatron_bert, write_megatron_bert},
-    {"t5", "T5ForConditionalGeneration", read_t5, write_t5}};
+    {"t5", "T5ForConditionalGeneration", read_t5, write_t5},
+    {"llava", "LlavaForConditionalGeneration", read_llava, write_llava}};
 
 constexpr std::pair<const char*, DType> kTypes[] = {
     {"float32", DType::f32}, {"bfloat16", DType::bf16}, {"float16", DType::f16}};
@@ -62,7 +63,7 @@ void read_common(ConfigReading& reading) {
   m.softmax_scale = 1 / std::sqrt(static_cast<double>(std::max<Index>(m.kv_channels, 1)));
   reading.require(m.kv_channels > 0 && m.num_attention_heads % m.num_query_groups == 0,
                   "heads that cannot be shared out evenly");
-  reading.require(!json.has("quantization_config"), "quantized weights");
+  reading.require(!reading.whole.has("quantization_config"), "quantized weights");
   const std::string type = json.text("torch_dtype", json.text("dtype", "float32"));
   const auto* found = std::ranges::find(kTypes, type, &std::pair<const char*, DType>::first);
   reading.require(found != std::end(kTypes), fmt::format("torch_dtype {}", type));
@@ -87,9 +88,9 @@ JsonObject original(const ModelDescription& description, const std::string& mode
 
 ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
                                           Index make_vocab_size_divisible_by) {
-  const JsonObject object(json, source);
-  ConfigReading reading{.json = object};
-  reading.result.model_type = object.text("model_type");
+  const JsonObject whole(json, source), language = language_part(whole);
+  ConfigReading reading{.json = language, .whole = whole};
+  reading.result.model_type = whole.text("model_type");
   reading.result.model.make_vocab_size_divisible_by = make_vocab_size_divisible_by;
   reading.result.files[kOriginal] = json;
   format_of(reading.result.model_type, source).read(reading);

@@ -52,7 +52,11 @@ enum class Extent {
   delta_heads,      // of values
   delta_values,     // heads * value size
   delta_value_dim,
-  delta_taps
+  delta_taps,
+  // of images in text
+  patch_pixels,  // channels * rows * columns of a patch
+  tower_width,   // of the image encoder, seen from the projector
+  projector_width
 };
 
 /// How rows are ordered in ours.
@@ -82,6 +86,14 @@ enum class When {
   plain_queries
 };
 
+/// How a tensor is cut here and there, where it is not [rows], or [rows, columns] in both.
+enum class Form {
+  plain,
+  convolution,  // both [rows, 1, columns]: a filter a channel
+  patches,      // ours [rows, columns], theirs [rows, channels, edge, edge]
+  token         // ours [1, columns], theirs [columns]
+};
+
 /// How theirs come into ours: as they are, or times sqrt(channels), where their attention has no
 /// scale of its own.
 enum class Factor { one, sqrt_channels };
@@ -100,7 +112,7 @@ struct Entry {
   std::array<Theirs, 3> theirs = {};  // none: theirs have no such tensor, ours is zero
   Rows order = Rows::in_order;
   bool transposed = false;
-  bool convolution = false;  // [rows, 1, columns]
+  Form form = Form::plain;
   When when = When::always;
 
   constexpr Entry transpose() const {
@@ -133,7 +145,21 @@ constexpr Entry matrix(const char* ours, Extent rows, Extent columns, const char
 /// [rows, 1, columns]: a filter a channel.
 constexpr Entry convolution(const char* ours, Extent rows, Extent columns, const char* theirs) {
   Entry entry = matrix(ours, rows, columns, theirs);
-  entry.convolution = true;
+  entry.form = Form::convolution;
+  return entry;
+}
+
+/// What a patch of an image is multiplied by.
+constexpr Entry patches(const char* ours, Extent rows, const char* theirs) {
+  Entry entry = matrix(ours, rows, Extent::patch_pixels, theirs);
+  entry.form = Form::patches;
+  return entry;
+}
+
+/// A row of its own.
+constexpr Entry token(const char* ours, Extent columns, const char* theirs) {
+  Entry entry = matrix(ours, Extent::one, columns, theirs);
+  entry.form = Form::token;
   return entry;
 }
 

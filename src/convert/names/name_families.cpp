@@ -81,8 +81,8 @@ Needs modern(const ModelConfig& m) {
 
 enum class Biases { none, all_or_none, queries };
 
-Needs like_llama(const ModelConfig& m, Biases biases) {
-  Needs needs = of_kind(m, ModelKind::gpt);
+Needs like_llama(const ModelConfig& m, Biases biases, ModelKind kind = ModelKind::gpt) {
+  Needs needs = of_kind(m, kind);
   append(needs, modern(m));
   append(needs, {{m.rotary_percent == 1, "--rotary-percent 1"},
                  {!m.multi_latent_attention, "no --multi-latent-attention"},
@@ -97,6 +97,25 @@ Needs like_llama(const ModelConfig& m, Biases biases) {
 Needs llama(const ModelConfig& m) {
   Needs needs = like_llama(m, Biases::all_or_none);
   append(needs, dense(m));
+  return needs;
+}
+
+/// Llama behind CLIP's encoder of whole images, and two layers between them (Liu et al. 2023).
+Needs llava(const ModelConfig& m) {
+  Needs needs = like_llama(m, Biases::all_or_none, ModelKind::vlm);
+  append(needs, dense(m));
+  if (!m.vlm) {
+    return needs;
+  }
+  const config::VlmConfig& vlm = *m.vlm;
+  append(needs, {{vlm.tower == config::TowerKind::clip, "--vision-model-type clip"},
+                 {vlm.tower_sizes.has_value(), "--vision-hidden-size"},
+                 {vlm.projector == config::ProjectorKind::mlp && vlm.projector_sizes &&
+                      vlm.projector_sizes->ffn_hidden_size == m.hidden_size,
+                  "--vision-projection-ffn-hidden-size of the hidden size"},
+                 {!vlm.pixel_shuffle, "no --pixel-shuffle"},
+                 {vlm.most_tiles() == 1 && !vlm.tiling.tags, "no --use-tiling"},
+                 {vlm.image_tags == config::ImageTags::none, "no --image-tag-type"}});
   return needs;
 }
 
@@ -291,6 +310,13 @@ const std::vector<Family>& all() {
        .words = "shared.weight",
        .copies = {{"encoder.embed_tokens.weight", "shared.weight"},
                   {"decoder.embed_tokens.weight", "shared.weight"}}},
+      {.model_type = "llava",
+       .names = llava_projector_names(),
+       .needs = llava,
+       .words = "language_model.model.embed_tokens.weight",
+       .tied = {"language_model.lm_head.weight"},
+       .tower = clip_names(),
+       .language = llama_names()},
   };
   return kAll;
 }

@@ -22,6 +22,9 @@ struct Family {
   std::vector<const char*> tied = {};  // theirs that repeat the words where the output is tied
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   const char* optional_prefix = "";  // files of the first releases lack it
+  // Of a model that sees images: its encoder, described by the encoder's sizes, and its language
+  // model, all of whose names begin with language_model.
+  std::span<const EntryBlock> tower = {}, language = {};
 };
 
 /// All there are.
@@ -51,5 +54,9 @@ std::span<const EntryBlock> megatron_bert_names();
 /// Theirs does not scale the scores of attention: queries take the square root of the head's width
 /// along. Theirs has no bias of the output.
 std::span<const EntryBlock> t5_names();
+
+/// CLIP's image encoder within LLaVA, and what lies between it and the language model.
+std::span<const EntryBlock> clip_names();
+std::span<const EntryBlock> llava_projector_names();
 
 }  // namespace mpitron::convert

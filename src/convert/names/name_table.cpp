@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include <fmt/ranges.h>
 
@@ -75,11 +76,17 @@ NameRule make_rule(const Entry& entry, const Place& place, const ModelDescriptio
                 .theirs = {},
                 .transposed = entry.transposed,
                 .moves = {}};
-  if (entry.convolution) {
+  if (entry.form == Form::convolution) {
     rule.shape.push_back(1);
   }
   if (entry.columns != Extent::none) {
     rule.shape.push_back(extent(entry.columns, description));
+  }
+  if (entry.form == Form::patches) {
+    const Index edge = description.model.vlm->patch;
+    rule.shape_of_theirs = Shape{rule.shape[0], 3, edge, edge};
+  } else if (entry.form == Form::token) {
+    rule.shape_of_theirs = Shape{rule.shape[1]};
   }
   const double root = std::sqrt(static_cast<double>(description.model.kv_channels));
   for (const Theirs& part : entry.theirs) {
@@ -96,8 +103,9 @@ NameRule make_rule(const Entry& entry, const Place& place, const ModelDescriptio
 /// layer by layer.
 class RuleMaker {
  public:
-  RuleMaker(const ModelDescription& description, std::vector<NameRule>& rules)
-      : description_(description), rules_(rules) {}
+  /// All names, ours and theirs, begin with `prefix`.
+  RuleMaker(const ModelDescription& description, std::string prefix, std::vector<NameRule>& rules)
+      : description_(description), prefix_(std::move(prefix)), rules_(rules) {}
 
   void add(std::span<const EntryBlock> blocks) {
     const auto of_layer = [](const EntryBlock& block) { return has(block.front(), kLayer); };
@@ -125,13 +133,43 @@ class RuleMaker {
       const Index count = has(entry, kExpert) ? description_.model.moe->num_experts : 1;
       for (Index expert = 0; expert < count; ++expert) {
         rules_.push_back(make_rule(entry, {layer, expert}, description_));
+        NameRule& rule = rules_.back();
+        rule.ours.insert(0, prefix_);
+        for (NameRule::Part& part : rule.theirs) {
+          part.name.insert(0, prefix_);
+        }
       }
     }
   }
 
   const ModelDescription& description_;
+  std::string prefix_;
   std::vector<NameRule>& rules_;
 };
+
+/// The image encoder of a model that sees images, as a model of its own.
+ModelDescription tower_of(const ModelDescription& description) {
+  ModelDescription tower{.model = description.model};
+  ModelConfig& m = tower.model;
+  const config::VlmConfig& vlm = *m.vlm;
+  m.num_layers = vlm.tower_layers;
+  m.hidden_size = vlm.tower_sizes->hidden_size;
+  m.num_attention_heads = m.num_query_groups = vlm.tower_sizes->heads;
+  m.kv_channels = vlm.tower_sizes->head_size;
+  m.ffn_hidden_size = vlm.tower_sizes->ffn_hidden_size;
+  m.max_position_embeddings = vlm.tower_positions();
+  m.position_embedding_type = config::PositionEmbedding::learned_absolute;
+  return tower;
+}
+
+/// CLIP ends with a norm of its class token, and LLaVA looks at what is before it.
+void leave_the_end_out(const ModelDescription& tower, NameTable& table) {
+  const std::string model = "vision_tower.vision_model.";
+  table.unused = {{model + "post_layernorm.weight", tower.model.hidden_size, 1.f},
+                  {model + "post_layernorm.bias", tower.model.hidden_size, 0.f}};
+  table.layers_with_end = model + "encoder.layers.";
+  table.end_of_layers = tower.model.num_layers;
+}
 
 const Family& family_of(std::string_view model_type) {
   const auto found = std::ranges::find(families(), model_type, &Family::model_type);
@@ -153,6 +191,9 @@ Index NameRule::rows_of_theirs() const {
 }
 
 Shape NameRule::shape_of(const Part& part) const {
+  if (shape_of_theirs) {
+    return *shape_of_theirs;
+  }
   if (transposed) {
     return {columns(), part.rows};
   }
@@ -162,8 +203,17 @@ Shape NameRule::shape_of(const Part& part) const {
 }
 
 bool NameTable::is_weight(std::string_view their_name) const {
-  return std::ranges::none_of(not_weights,
-                              [&](const std::string& end) { return their_name.ends_with(end); });
+  if (!layers_with_end.empty() && their_name.starts_with(layers_with_end)) {
+    const std::string number(their_name.substr(layers_with_end.size(), 6));
+    return std::atoi(number.c_str()) < end_of_layers;
+  }
+  return !is_unused(their_name) && std::ranges::none_of(not_weights, [&](const std::string& end) {
+    return their_name.ends_with(end);
+  });
+}
+
+bool NameTable::is_unused(std::string_view their_name) const {
+  return std::ranges::count(unused, their_name, &Unused::name) > 0;
 }
 
 std::vector<std::string_view> model_types() {
@@ -188,7 +238,13 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
                   .aliases = {},
                   .optional_prefix = family.optional_prefix,
                   .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}};
-  RuleMaker(description, table.rules).add(family.names);
+  if (!family.tower.empty()) {
+    const ModelDescription tower = tower_of(description);
+    RuleMaker(tower, "", table.rules).add(family.tower);
+    leave_the_end_out(tower, table);
+  }
+  RuleMaker(description, "", table.rules).add(family.names);
+  RuleMaker(description, "language_model.", table.rules).add(family.language);
   for (const auto& [copy, which] : family.copies) {
     table.aliases.push_back({copy, which});
   }

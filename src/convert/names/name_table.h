@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,7 @@ struct NameRule {
                 // that no move reaches are padding
   std::vector<Part> theirs;  // none: they have no such tensor, and ours must be zero
   bool transposed = false;   // theirs are [columns, rows]
+  std::optional<Shape> shape_of_theirs = {};  // where it is another one for the same numbers
   std::vector<RowMove> moves;
 
   Index columns() const { return shape.rank() > 1 ? shape[shape.rank() - 1] : 1; }
@@ -41,8 +43,19 @@ struct NameTable {
   std::string optional_prefix;  // of their names; some files leave it out
   /// Ends of names of tensors that hold no weights: masks, tables that follow from the sizes.
   std::vector<std::string> not_weights;
+  /// Their vectors of numbers that nothing is computed with: written, and not read.
+  struct Unused {
+    std::string name;
+    Index size = 0;
+    float value = 0;
+  };
+  std::vector<Unused> unused = {};
+  /// Of their layers that are called so, those that nothing is computed with begin here.
+  std::string layers_with_end = {};
+  Index end_of_layers = 0;
 
   bool is_weight(std::string_view their_name) const;
+  bool is_unused(std::string_view their_name) const;
 };
 
 /// The families that have a table, as config.json names them in `model_type`.

@@ -44,14 +44,14 @@ ImageTextDataset::ImageTextDataset(std::unique_ptr<ConversationList> conversatio
 }
 
 std::vector<Index> ImageTextDataset::add_tiles(Index sample, Sample& result) const {
-  const Index pixels = images::kChannels * options_.vlm.tile * options_.vlm.tile;
   std::vector<Index> tiles_per_image;
   for (Index image = 0; image < conversations_->images(sample); ++image) {
     const EncodedImage encoded = conversations_->read(sample, image);
     const std::size_t before = result.tiles.size();
     append_tiles(decode_image(encoded.bytes, conversations_->image_name(sample, image)),
                  options_.vlm, result.tiles);
-    tiles_per_image.push_back(static_cast<Index>(result.tiles.size() - before) / pixels);
+    tiles_per_image.push_back(static_cast<Index>(result.tiles.size() - before) /
+                              options_.vlm.pixels());
   }
   return tiles_per_image;
 }

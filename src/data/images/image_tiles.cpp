@@ -23,7 +23,7 @@ void append_tiles(const images::Image& image, const config::VlmConfig& vlm,
                               .area_weighted = vlm.tiling.area_weighted,
                               .thumbnail = vlm.tiling.thumbnail,
                               .keeps_palettes = clip};
-  const auto pixels = static_cast<std::size_t>(images::kChannels * vlm.tile * vlm.tile);
+  const auto pixels = static_cast<std::size_t>(vlm.pixels());
   for (const images::Image& tile : images::cut_into_tiles(image, tiling)) {
     planes.resize(planes.size() + pixels);
     images::write_planes(tile, clip ? kClip : kSiglip, std::span(planes).last(pixels));

@@ -1,5 +1,6 @@
 #include "images/codecs/jpeg.h"
 
+#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstdio>
@@ -32,9 +33,14 @@ void fail(j_common_ptr decoder) {
   std::longjmp(failure.back, 1);
 }
 
-/// Where data ends early libjpeg only warns and paints the rest grey.
+/// Warnings that come with pixels that are guessed: the file or a segment ends early, a code that
+/// no image has, restart marks that do not follow each other.
+constexpr std::array<int, 4> kLost = {JWRN_JPEG_EOF, JWRN_HIT_MARKER, JWRN_HUFF_BAD_CODE,
+                                      JWRN_MUST_RESYNC};
+
+/// Of others (superfluous bytes, unknown versions) every pixel is right, and PIL takes them, too.
 void note_message(j_common_ptr decoder, int level) {
-  if (level < 0 && decoder->err->msg_code == JWRN_JPEG_EOF) {
+  if (level < 0 && std::ranges::count(kLost, decoder->err->msg_code) > 0) {
     fail(decoder);
   }
 }

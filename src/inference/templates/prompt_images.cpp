@@ -66,8 +66,7 @@ PromptImage PromptImages::read(const std::string& url) const {
 }
 
 Index PromptImages::positions(const PromptImage& image) const {
-  const Index pixels = images::kChannels * vlm_.tile * vlm_.tile;
-  return static_cast<Index>(image->size()) / pixels * vlm_.positions();
+  return static_cast<Index>(image->size()) / vlm_.pixels() * vlm_.positions();
 }
 
 std::string PromptImages::place() const {

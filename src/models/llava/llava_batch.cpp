@@ -249,7 +249,7 @@ tensor::Tensor tile_patches(device::Device& device, std::span<const float> pixel
                             const config::VlmConfig& vlm, const TileRange& range) {
   const Index edge = vlm.patch, width = vlm.tile, numbers = 3 * edge * edge;
   const auto [first, tiles] = range;
-  const Index there = static_cast<Index>(pixels.size()) / (3 * width * width);
+  const Index there = static_cast<Index>(pixels.size()) / vlm.pixels();
   const tensor::Tensor result =
       tensor::empty_on_host(device, {vlm.patches(), tiles, numbers}, DType::f32);
   float* to = result.data<float>();

@@ -176,22 +176,25 @@ Var LlavaModel::seen(Context& context, const Var& tower) const {
   return ops::reshape(context, moved, {vlm.positions(), tiles, 4 * h});
 }
 
+Var LlavaModel::projected(Context& context, const Batch& batch) const {
+  return projector_->forward(context, seen(context, tower_output(context, batch)));
+}
+
 Var LlavaModel::images(Context& context, const Batch& batch) const {
-  const Var projected = projector_->forward(context, seen(context, tower_output(context, batch)));
-  return ops::gather_from_sp(context, as_rows(context, projected), *groups().context);
+  const Var rows = as_rows(context, projected(context, batch));
+  return ops::gather_from_sp(context, rows, *groups().context);
 }
 
 tensor::Tensor LlavaModel::see(Context& context, std::span<const float> tiles) const {
   const config::VlmConfig& vlm = *config().vlm;
-  const Index count = static_cast<Index>(tiles.size()) / (3 * vlm.tile * vlm.tile);
-  const Batch batch{{kTiles, tile_patches(device(), tiles, vlm, {0, count})}};
-  const Var projected = projector_->forward(context, seen(context, tower_output(context, batch)));
-  const tensor::Tensor rows = projected.value;  // [positions, T, h]
+  const Index count = static_cast<Index>(tiles.size()) / vlm.pixels();
+  const Var found = projected(context, {{kTiles, tile_patches(device(), tiles, vlm, {0, count})}});
+  const Index positions = found.shape()[0];
   std::vector<std::int64_t> by_tile;
-  for (Index i = 0; i < rows.shape()[0] * count; ++i) {
-    by_tile.push_back(i % rows.shape()[0] * count + i / rows.shape()[0]);
+  for (Index i = 0; i < positions * count; ++i) {
+    by_tile.push_back(i % positions * count + i / positions);
   }
-  return ops::select_rows(context, as_rows(context, projected), {on_device(context, by_tile), {}})
+  return ops::select_rows(context, as_rows(context, found), {on_device(context, by_tile), {}})
       .value;
 }
 

@@ -38,7 +38,7 @@ Job make_job(config::RunConfig run, Practice practice) {
   if (family.encoder_decoder || !family.has_words() || run.model.text_head) {
     throw_usage(
         "plan: the time of models of encoder and decoder, of images, or with a head for a task is "
-        "not predicted; --dry-run plays their program");
+        "not predicted; --dry-run all and --dry-run RANK play the program of most of them");
   }
   run = with_vocabulary(std::move(run));
   auto work = std::make_shared<const ModelWork>(run.model);

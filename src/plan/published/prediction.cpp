@@ -6,11 +6,13 @@
 
 #include "plan/memory/device_memory.h"
 #include "plan/published/recipes.h"
+#include "plan/search/search.h"
 
 namespace mpitron::plan {
 namespace {
 
 constexpr double kUsableMemory = 0.93;  // the rest is libraries, buffers and fragments
+constexpr double kSearchMargin = 0.06;  // of memory, beside libraries
 
 std::vector<Index> micro_batches(const PublishedRow& row) {
   if (row.micro_batch) {
@@ -123,6 +125,50 @@ Prediction predict(const Machine& machine, const Stack& stack, const std::vector
     }
   }
   return {*chosen, *best};
+}
+
+double measured_seconds(const PublishedRow& row, const Machine& machine) {
+  const config::TrainingConfig& training = row.run.training;
+  const double gpus = Job::real(row.run.parallel.world_size);
+  const double sequences = Job::real(training.global_batch_size);
+  const double tokens = sequences * Job::real(row.run.model.seq_length);
+  const auto of_operations = [&](double rate) {
+    return step_flops(make_job(row.run, row.practice), row.formula) / (rate * gpus);
+  };
+  switch (row.unit) {
+    case FigureUnit::none:
+      return row.seconds;
+    case FigureUnit::seconds:
+      return row.value;
+    case FigureUnit::milliseconds:
+      return row.value / 1000;
+    case FigureUnit::tokens_of_gpu:
+      return tokens / (row.value * gpus);
+    case FigureUnit::tokens:
+      return tokens / row.value;
+    case FigureUnit::samples:
+      return sequences / row.value;
+    case FigureUnit::tera_of_gpu:
+      return of_operations(1e12 * row.value);
+    case FigureUnit::utilization:
+      return of_operations(machine.peak_16 * row.value / 100);
+  }
+  return 0;
+}
+
+std::optional<Prediction> predict_best_layout(const Machine& machine, const Stack& stack,
+                                              const PublishedRow& row) {
+  if (row.run.model.num_layers == 0 || row.run.training.global_batch_size == 0) {
+    return std::nullopt;
+  }
+  // No measured step tells how programs with tensor and pipeline ranks shard fully over nodes.
+  const SearchSpace space{.job = make_job(row.run, row.practice), .fixed = {{"fsdp", 0}}};
+  const double memory = machine.memory * (1 - kSearchMargin) - machine.fixed_memory;
+  const SearchResult result = search(machine, stack, space, memory);
+  if (result.fitting.empty()) {
+    return std::nullopt;
+  }
+  return Prediction{job_of(space, result.fitting.front()), result.fitting.front().time};
 }
 
 Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row) {

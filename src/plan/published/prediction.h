@@ -29,8 +29,15 @@ struct Prediction {
   Job job;
   StepTime time;
 };
+/// Seconds of a step as measured, or as they follow from the figure that the source tells.
+double measured_seconds(const PublishedRow& row, const Machine& machine);
+
 /// The fastest of the candidates.
 Prediction predict(const Machine& machine, const Stack& stack, const std::vector<Job>& candidates);
 Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row);
+/// Of a row whose source tells no layout: its best one. None where neither the source nor a recipe
+/// tells shape and batch, and where nothing fits.
+std::optional<Prediction> predict_best_layout(const Machine& machine, const Stack& stack,
+                                              const PublishedRow& row);
 
 }  // namespace mpitron::plan

@@ -1,59 +1,96 @@
 #include "plan/published/published_table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <map>
 
 #include <fmt/format.h>
 
 #include "plan/machine/exit_codes.h"
+#include "plan/published/table_cells.h"
 #include "utils/system/files.h"
 
 namespace mpitron::plan {
 namespace {
 
-std::vector<std::string> split(const std::string& line, char separator) {
-  std::vector<std::string> cells(1);
-  for (const char c : line) {
-    if (c == separator) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
+constexpr bool kNeeded = true;
+constexpr TableColumn kColumns[] = {{"id"},
+                                    {"source"},
+                                    {"table"},
+                                    {"kind"},
+                                    {"precision", kNeeded},
+                                    {"hardware", kNeeded},
+                                    {"model"},
+                                    {"layers", kNeeded},
+                                    {"hidden", kNeeded},
+                                    {"ffn"},
+                                    {"heads", kNeeded},
+                                    {"kv_heads"},
+                                    {"head_dim"},
+                                    {"gated"},
+                                    {"vocab", kNeeded},
+                                    {"experts"},
+                                    {"topk"},
+                                    {"moe_ffn"},
+                                    {"shared_ffn"},
+                                    {"dense_layers"},
+                                    {"seq", kNeeded},
+                                    {"gpus", kNeeded},
+                                    {"gbs", kNeeded},
+                                    {"mbs"},
+                                    {"tp", kNeeded},
+                                    {"sp"},
+                                    {"pp", kNeeded},
+                                    {"vp"},
+                                    {"cp"},
+                                    {"ep"},
+                                    {"dp_kind"},
+                                    {"recompute"},
+                                    {"reported"},
+                                    {"value"},
+                                    {"step_s"},
+                                    {"options"},
+                                    {"note"}};
 
-constexpr const char* kColumns[] = {
-    "id",         "source",       "table",    "kind",    "hardware", "precision",
-    "model",      "layers",       "hidden",   "ffn",     "heads",    "kv_heads",
-    "head_dim",   "gated",        "vocab",    "experts", "topk",     "moe_ffn",
-    "shared_ffn", "dense_layers", "seq",      "gpus",    "gbs",      "mbs",
-    "tp",         "sp",           "pp",       "vp",      "cp",       "ep",
-    "dp_kind",    "recompute",    "reported", "value",   "step_s",   "options"};
+// The largest that are plausible.
+constexpr Index kMostLayers = 10'000;
+constexpr Index kMostWidth = 10'000'000;
+constexpr Index kMostHeads = 100'000;
+constexpr Index kMostTokens = 1'000'000'000;
+constexpr Index kMostGpus = 10'000'000;
+constexpr double kMostSeconds = 1e7;
 
-template <class T>
-struct Word {
-  const char* text;
-  T value;
-};
 using config::ShardingStrategy;
-constexpr Word<ShardingStrategy> kSharding[] = {{"ddp", ShardingStrategy::no_shard},
-                                                {"zero1", ShardingStrategy::optim},
-                                                {"zero2", ShardingStrategy::optim_grads},
-                                                {"zero3", ShardingStrategy::optim_grads_params}};
+constexpr TableWord<ShardingStrategy> kSharding[] = {
+    {"ddp", ShardingStrategy::no_shard},
+    {"zero1", ShardingStrategy::optim},
+    {"zero2", ShardingStrategy::optim_grads},
+    {"zero3", ShardingStrategy::optim_grads_params}};
 enum class Recompute { none, selective, products, full };
-constexpr Word<Recompute> kRecompute[] = {{"none", Recompute::none},
-                                          {"selective", Recompute::selective},
-                                          {"selective-op", Recompute::products},
-                                          {"full", Recompute::full}};
-constexpr Word<Precision> kPrecision[] = {{"bf16", Precision::bf16},
-                                          {"fp16", Precision::bf16},
-                                          {"fp8", Precision::fp8},
-                                          {"mxfp8", Precision::mxfp8},
-                                          {"nvfp4", Precision::nvfp4}};
+constexpr TableWord<Recompute> kRecompute[] = {{"none", Recompute::none},
+                                               {"selective", Recompute::selective},
+                                               {"selective-op", Recompute::products},
+                                               {"full", Recompute::full}};
+constexpr TableWord<Precision> kPrecision[] = {{"bf16", Precision::bf16},
+                                               {"fp16", Precision::bf16},
+                                               {"fp8", Precision::fp8},
+                                               {"mxfp8", Precision::mxfp8},
+                                               {"nvfp4", Precision::nvfp4}};
+constexpr TableWord<FigureUnit> kUnits[] = {
+    {"s/iteration", FigureUnit::seconds},        {"s/step", FigureUnit::seconds},
+    {"ms/iteration", FigureUnit::milliseconds},  {"ms/step", FigureUnit::milliseconds},
+    {"tokens/s/GPU", FigureUnit::tokens_of_gpu}, {"tokens/s", FigureUnit::tokens},
+    {"samples/s", FigureUnit::samples},          {"TFLOP/s/GPU", FigureUnit::tera_of_gpu},
+    {"MFU %", FigureUnit::utilization}};
 constexpr double kRecomputedProducts = 0.5;  // every second product of a layer
+
+/// How a source counts operations; most articles count all of attention.
+FlopsFormula formula_of(const std::string& source, const std::string& note) {
+  const auto says = [&](const char* words) { return note.find(words) != std::string::npos; };
+  if (says("96Bslh")) {
+    return FlopsFormula::hardware;
+  }
+  return source.starts_with("Megatron") || says("causal halved") ? FlopsFormula::megatron
+                                                                 : FlopsFormula::full;
+}
 
 /// What the public configuration of a model has beside the columns.
 void complete_named_model(const std::string& name, config::ModelConfig& model) {
@@ -74,137 +111,108 @@ void complete_named_model(const std::string& name, config::ModelConfig& model) {
   }
 }
 
-class TableReader {
+class RowReader {
  public:
-  TableReader(std::string path, const std::string& header) : path_(std::move(path)) {
-    const std::vector<std::string> names = split(header, '\t');
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      columns_[names[i]] = i;
-    }
-    for (const char* column : kColumns) {
-      if (!columns_.contains(column)) {
-        throw Error(kBadTable, fmt::format("{}:1: column {} is missing", path_, column));
-      }
-    }
-  }
+  RowReader(std::string path, const std::string& header)
+      : cells_(std::move(path), header, kColumns) {}
 
   PublishedRow read(const std::string& text, Index line) {
-    line_ = line;
-    cells_ = split(text, '\t');
-    if (cells_.size() != columns_.size()) {
-      throw Error(kBadTable, fmt::format("{}:{}: {} columns are expected, not {}", path_, line,
-                                         columns_.size(), cells_.size()));
-    }
+    cells_.read(text, line);
     PublishedRow row{.line = line,
-                     .id = cell("id"),
-                     .source = cell("source"),
-                     .table = cell("table"),
-                     .kind = cell("kind"),
-                     .hardware = cell("hardware"),
-                     .precision = cell("precision"),
-                     .model = cell("model"),
-                     .options = cell("options")};
-    row.layout_known = row.kind != "search";
-    row.practice.precision = word("precision", kPrecision);
-    row.value = number("value");
-    row.unit = cell("reported");
+                     .id = cells_.says("id") ? cells_.text("id") : fmt::format("line {}", line),
+                     .source = cells_.text("source"),
+                     .table = cells_.text("table"),
+                     .kind = cells_.text("kind"),
+                     .hardware = cells_.text("hardware"),
+                     .precision = cells_.text("precision"),
+                     .model = cells_.text("model"),
+                     .options = cells_.text("options")};
+    if (row.hardware.empty()) {
+      cells_.fail("hardware", "a machine is expected");
+    }
+    row.practice.precision = cells_.word("precision", kPrecision);
+    row.layout_known = row.kind != "search" && cells_.text("tp") != "?" && cells_.text("pp") != "?";
+    read_job(row);
     if (row.layout_known) {
-      read_model(row);
       read_layout(row);
       read_recompute(row);
-      row.seconds = number("step_s");
     }
+    read_figure(row);
     return row;
   }
 
  private:
-  const std::string& cell(const char* column) const { return cells_[columns_.at(column)]; }
-
-  [[noreturn]] void fail(const char* column, const std::string& expected) const {
-    throw Error(kBadTable,
-                fmt::format("{}:{}: {} '{}': {}", path_, line_, column, cell(column), expected));
-  }
-
-  double number(const char* column) const {
-    char* end = nullptr;
-    const double value = std::strtod(cell(column).c_str(), &end);
-    if (cell(column).empty() || *end != '\0' || !std::isfinite(value) || value <= 0) {
-      fail(column, "a number above 0 is expected");
+  /// Model, GPUs and batch; of a row without layout as far as it has them.
+  void read_job(PublishedRow& row) const {
+    row.run.parallel.world_size = cells_.whole("gpus", 1, kMostGpus);
+    row.run.model.seq_length = cells_.whole("seq", 1, kMostTokens);
+    row.run.model.padded_vocab_size = cells_.whole("vocab", 1, kMostWidth);
+    if (row.layout_known || cells_.says("gbs")) {
+      row.run.training.global_batch_size = cells_.whole("gbs", 1, kMostTokens);
     }
-    return value;
-  }
-
-  Index whole(const char* column, Index least) const {
-    char* end = nullptr;
-    const Index value = std::strtoll(cell(column).c_str(), &end, 10);
-    if (cell(column).empty() || *end != '\0' || value < least) {
-      fail(column, fmt::format("a whole number of at least {} is expected", least));
+    if (row.layout_known || cells_.says("layers")) {
+      read_model(row);
     }
-    return value;
-  }
-
-  std::optional<Index> maybe_whole(const char* column) const {
-    return cell(column) == "?" ? std::nullopt : std::optional(whole(column, 1));
-  }
-
-  template <class T, std::size_t n>
-  T word(const char* column, const Word<T> (&words)[n]) const {
-    std::string known;
-    for (const Word<T>& one : words) {
-      if (cell(column) == one.text) {
-        return one.value;
-      }
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", one.text);
-    }
-    fail(column, fmt::format("one of {} is expected", known));
+    complete_named_model(row.model, row.run.model);
   }
 
   void read_model(PublishedRow& row) const {
     config::ModelConfig& model = row.run.model;
-    model.num_layers = whole("layers", 1);
-    model.hidden_size = whole("hidden", 1);
-    model.ffn_hidden_size = whole("ffn", 0);
-    model.num_attention_heads = whole("heads", 1);
-    model.num_query_groups = whole("kv_heads", 1);
-    model.kv_channels = whole("head_dim", 1);
-    model.gated_linear_unit = whole("gated", 0) != 0;
-    model.padded_vocab_size = whole("vocab", 1);
+    model.num_layers = cells_.whole("layers", 1, kMostLayers);
+    model.hidden_size = cells_.whole("hidden", 1, kMostWidth);
+    model.num_attention_heads = cells_.whole("heads", 1, kMostHeads);
+    model.num_query_groups = cells_.whole("kv_heads", 1, kMostHeads, model.num_attention_heads);
+    model.kv_channels =
+        cells_.whole("head_dim", 1, kMostWidth,
+                     std::max<Index>(1, model.hidden_size / model.num_attention_heads));
+    model.gated_linear_unit = cells_.whole("gated", 0, 1, 0) != 0;
     model.untie_embeddings_and_output_weights = true;
-    model.seq_length = whole("seq", 1);
-    if (const Index experts = whole("experts", 0); experts > 0) {
-      config::MoeConfig& moe = model.moe.emplace();
-      moe.num_experts = experts;
-      moe.topk = whole("topk", 1);
-      moe.ffn_hidden_size = whole("moe_ffn", 1);
-      moe.shared_expert_intermediate_size = whole("shared_ffn", 0);
-      moe.layers.assign(static_cast<std::size_t>(model.num_layers), true);
-      std::fill_n(moe.layers.begin(), std::min(whole("dense_layers", 0), model.num_layers), false);
-      row.practice.bounded_experts = row.options.find("capacity factor") != std::string::npos;
+    const Index experts = cells_.whole("experts", 0, kMostHeads, 0);
+    model.ffn_hidden_size = experts > 0 || model.gated_linear_unit
+                                ? cells_.whole("ffn", 0, kMostWidth)
+                                : cells_.whole("ffn", 0, kMostWidth, 4 * model.hidden_size);
+    if (experts > 0) {
+      read_experts(experts, row);
     }
     if (row.practice.precision != Precision::bf16) {
       model.fp8.emplace();
     }
-    complete_named_model(row.model, model);
+  }
+
+  void read_experts(Index experts, PublishedRow& row) const {
+    config::ModelConfig& model = row.run.model;
+    config::MoeConfig& moe = model.moe.emplace();
+    moe.num_experts = experts;
+    moe.topk = cells_.whole("topk", 1, experts);
+    moe.ffn_hidden_size = cells_.whole("moe_ffn", 1, kMostWidth);
+    moe.shared_expert_intermediate_size = cells_.whole("shared_ffn", 0, kMostWidth, 0);
+    moe.layers.assign(static_cast<std::size_t>(model.num_layers), true);
+    std::fill_n(moe.layers.begin(), cells_.whole("dense_layers", 0, model.num_layers, 0), false);
+    row.practice.bounded_experts = row.options.find("capacity factor") != std::string::npos;
+  }
+
+  std::optional<Index> maybe_whole(const char* column, Index most) const {
+    return cells_.says(column) ? std::optional(cells_.whole(column, 1, most)) : std::nullopt;
   }
 
   void read_layout(PublishedRow& row) const {
-    row.micro_batch = maybe_whole("mbs");
-    row.chunks = maybe_whole("vp");
-    const Layout layout{.gpus = whole("gpus", 1),
-                        .tensor = whole("tp", 1),
-                        .context = whole("cp", 1),
-                        .pipeline = whole("pp", 1),
+    const config::ModelConfig& model = row.run.model;
+    row.micro_batch = maybe_whole("mbs", kMostTokens);
+    row.chunks = maybe_whole("vp", model.num_layers);
+    const Index tensor = cells_.whole("tp", 1, kMostHeads);
+    const Layout layout{.gpus = row.run.parallel.world_size,
+                        .tensor = tensor,
+                        .context = cells_.whole("cp", 1, model.seq_length, 1),
+                        .pipeline = cells_.whole("pp", 1, model.num_layers),
                         .chunks = row.chunks.value_or(1),
-                        .expert = whole("ep", 1),
+                        .expert = cells_.whole("ep", 1, kMostHeads, 1),
+                        .expert_tensor = 1,
                         .micro_batch = row.micro_batch.value_or(1),
-                        .sharding = word("dp_kind", kSharding)};
-    const Index model_parallel = layout.tensor * layout.pipeline * layout.context;
-    if (layout.gpus % model_parallel != 0) {
-      fail("gpus", fmt::format("a multiple of tp x pp x cp = {} is expected", model_parallel));
-    }
+                        .sharding = cells_.says("dp_kind") ? cells_.word("dp_kind", kSharding)
+                                                           : ShardingStrategy::optim};
+    check(layout, row);
     apply(layout, row.run);
-    row.run.parallel.sequence_parallel = whole("sp", 0) != 0;
-    row.run.training.global_batch_size = whole("gbs", 1);
+    row.run.parallel.sequence_parallel = cells_.whole("sp", 0, 1, tensor > 1 ? 1 : 0) != 0;
     const auto said = [&](const char* words) {
       return row.options.find(words) != std::string::npos;
     };
@@ -213,13 +221,40 @@ class TableReader {
     row.run.optimizer.main_grad_dtype = narrow ? DType::bf16 : DType::f32;
   }
 
+  /// Sizes that do not divide.
+  void check(const Layout& layout, const PublishedRow& row) const {
+    const config::ModelConfig& model = row.run.model;
+    const Index model_parallel = layout.tensor * layout.pipeline * layout.context;
+    if (layout.gpus % model_parallel != 0) {
+      cells_.fail("gpus",
+                  fmt::format("a multiple of tp x pp x cp = {} is expected", model_parallel));
+    }
+    const Index at_once = layout.data() * layout.micro_batch;
+    if (row.run.training.global_batch_size % at_once != 0) {
+      cells_.fail("gbs", fmt::format("a multiple of data ranks x mbs = {} is expected", at_once));
+    }
+    if (model.num_attention_heads % layout.tensor != 0) {
+      cells_.fail("tp",
+                  fmt::format("a divisor of {} heads is expected", model.num_attention_heads));
+    }
+    if (layout.pipeline * layout.chunks > model.num_layers + 2) {
+      cells_.fail("vp", fmt::format("{} layers are fewer than pp x vp", model.num_layers));
+    }
+    const Index experts = model.moe ? model.moe->num_experts : 1;
+    if (experts % layout.expert != 0 || layout.gpus % (layout.pipeline * layout.expert) != 0) {
+      cells_.fail("ep",
+                  fmt::format("a divisor of {} experts and of the {} GPUs of a stage is expected",
+                              experts, layout.gpus / layout.pipeline));
+    }
+  }
+
   void read_recompute(PublishedRow& row) const {
-    row.recompute_known = cell("recompute") != "?";
+    row.recompute_known = cells_.says("recompute");
     if (!row.recompute_known) {
       return;
     }
     config::ModelConfig& model = row.run.model;
-    switch (word("recompute", kRecompute)) {
+    switch (cells_.word("recompute", kRecompute)) {
       case Recompute::none:
         return;
       case Recompute::selective:
@@ -237,20 +272,31 @@ class TableReader {
     }
   }
 
-  std::string path_;
-  std::map<std::string, std::size_t> columns_;
-  std::vector<std::string> cells_;
-  Index line_ = 0;
+  /// The time of a step, or else the figure that it follows from (measured_seconds).
+  void read_figure(PublishedRow& row) const {
+    if (cells_.says("step_s")) {
+      row.seconds = cells_.number("step_s", 1e-6, kMostSeconds);
+      return;
+    }
+    if (!cells_.says("value")) {
+      cells_.fail("step_s", "seconds are expected, or else a value and what is reported");
+    }
+    row.value = cells_.number("value", 1e-9, 1e15);
+    row.unit = cells_.word("reported", kUnits);
+    row.formula = formula_of(row.source, cells_.text("note"));
+  }
+
+  TableCells cells_;
 };
 
 }  // namespace
 
 std::vector<PublishedRow> read_published_table(const std::filesystem::path& path) {
-  const std::vector<std::string> lines = split(read_file(path), '\n');
-  TableReader reader(path.string(), lines.front());
+  const std::vector<std::string> lines = split_text(read_file(path), '\n');
+  RowReader reader(path.string(), lines.front());
   std::vector<PublishedRow> rows;
   for (std::size_t i = 1; i < lines.size(); ++i) {
-    if (!lines[i].empty()) {
+    if (lines[i].find_first_not_of(" \t") != std::string::npos) {
       rows.push_back(reader.read(lines[i], static_cast<Index>(i) + 1));
     }
   }

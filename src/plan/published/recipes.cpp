@@ -69,6 +69,13 @@ class RecipeReader {
       recipe.since = value.as<std::string>();
     } else if (key == "until") {
       recipe.until = value.as<std::string>();
+    } else if (key == "shape") {
+      recipe.shape = value.as<std::vector<Index>>();
+      if (recipe.shape.size() != 3) {
+        throw YAML::Exception(value.Mark(), "a shape is [layers, hidden size, heads]");
+      }
+    } else if (key == "batch") {
+      recipe.batch = value.as<Index>();
     } else if (key == "sharding") {
       recipe.sharding = value.as<std::string>();
     } else if (key == "recompute") {
@@ -139,14 +146,40 @@ void apply_recompute(const Recipe& recipe, PublishedRow& row) {
   row.recompute_known = true;
 }
 
+void apply_shape(const Recipe& recipe, PublishedRow& row) {
+  config::ModelConfig& model = row.run.model;
+  if (!recipe.shape.empty() && model.num_layers == 0) {
+    model.num_layers = recipe.shape[0];
+    model.hidden_size = recipe.shape[1];
+    model.ffn_hidden_size = 4 * model.hidden_size;
+    model.num_attention_heads = model.num_query_groups = recipe.shape[2];
+    model.kv_channels = model.hidden_size / model.num_attention_heads;
+    model.untie_embeddings_and_output_weights = true;
+  }
+  Index& batch = row.run.training.global_batch_size;
+  batch = batch > 0 ? batch : recipe.batch.value_or(0);
+}
+
+/// Deals the layers to the stages anew, where the model has other depths than it had.
+void apply_depths(Index depths, PublishedRow& row) {
+  const bool without = row.options.find("without MTP") != std::string::npos;
+  row.run.model.mtp_num_layers = without ? std::nullopt : std::optional(depths);
+  config::ParallelConfig& p = row.run.parallel;
+  if (row.layout_known && p.pipeline_model_parallel_layout) {
+    const bool sequence_parallel = p.sequence_parallel;
+    apply(layout_of(row.run), row.run);
+    p.sequence_parallel = sequence_parallel;
+  }
+}
+
 void apply(const Recipe& recipe, PublishedRow& row) {
+  apply_shape(recipe, row);
   if (!row.recompute_known || recipe.recompute || recipe.full_layers) {
     apply_recompute(recipe, row);
   }
   config::ModelConfig& model = row.run.model;
   if (recipe.depths) {
-    const bool without = row.options.find("without MTP") != std::string::npos;
-    model.mtp_num_layers = without ? std::nullopt : recipe.depths;
+    apply_depths(*recipe.depths, row);
   }
   if (recipe.offloaded_layers) {
     row.practice.offloaded =

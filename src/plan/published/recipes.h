@@ -20,6 +20,8 @@ struct Recipe {
   std::string until;
   std::string sharding;  // "full": only runs whose parameters are fully sharded
   // what it says
+  std::vector<Index> shape;  // layers, hidden size, heads, of a model that the table only names
+  std::optional<Index> batch;
   std::optional<std::vector<config::RecomputeModule>> recompute;
   std::optional<Index> full_layers;  // of a chunk, recomputed as a whole
   std::optional<Index> offloaded_layers;

@@ -8,6 +8,7 @@
 #include "plan/published/least_squares.h"
 #include "plan/published/prediction.h"
 #include "plan/published/validation.h"
+#include "utils/error.h"
 
 namespace mpitron::plan {
 namespace {
@@ -40,14 +41,18 @@ struct FittedRow {
   std::vector<Job> candidates;
   const ParameterFile* machine;
   const ParameterFile* stack;
-  double scale;  // of its class' errors
+  double seconds;  // as measured
+  double scale;    // of its class' errors
 };
 
 class Fitter {
  public:
   Fitter(Library& library, const std::vector<PublishedRow>& rows) : library_(library) {
     for (const PublishedRow& row : rows) {
-      add_row(row);
+      try {
+        add_row(row);
+      } catch (const Error&) {  // validate tells what is wrong with it
+      }
     }
     collect(library.machines, machine_keys(), &FittedRow::machine);
     collect(library.stacks, stack_keys(), &FittedRow::stack);
@@ -123,6 +128,7 @@ class Fitter {
                      .candidates = candidate_jobs(row, made.memory),
                      .machine = machine,
                      .stack = &stack_file(library_, row, nullptr),
+                     .seconds = measured_seconds(row, made),
                      .scale = error_scale(validation_class(row, made))});
   }
 
@@ -229,7 +235,7 @@ class Fitter {
     const FittedRow& row = rows_[i];
     const Prediction told =
         predict(machines_.at(row.machine), stacks_.at(row.stack), row.candidates);
-    return std::log(told.time.seconds() / row.row->seconds);
+    return std::log(told.time.seconds() / row.seconds);
   }
 
   double median_error() const {

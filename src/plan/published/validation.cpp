@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 
+#include "plan/published/recipes.h"
 #include "plan/published/refit.h"
+#include "utils/error.h"
 #include "utils/text/hash.h"
 
 namespace mpitron::plan {
@@ -15,6 +19,16 @@ double quantile(const std::vector<double>& sorted, double share) {
   const auto below = static_cast<std::size_t>(at);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (sorted[above] - sorted[below]) * (at - static_cast<double>(below));
+}
+
+ValidatedRow validated(const RowParts& parts, const PublishedRow& row) {
+  const Prediction prediction = predict(*parts.machine, *parts.stack, row);
+  return {.row = &row,
+          .group = validation_class(row, *parts.machine),
+          .published = measured_seconds(row, *parts.machine),
+          .predicted = prediction.time.seconds(),
+          .stack_is_known = parts.stack_is_known,
+          .time = prediction.time};
 }
 
 }  // namespace
@@ -30,10 +44,10 @@ std::string validation_class(const PublishedRow& row, const Machine& machine) {
     return "one model in many layouts";
   }
   const config::ParallelConfig& p = row.run.parallel;
-  return p.sharding_strategy >= config::ShardingStrategy::optim_grads &&
-                 p.pipeline_model_parallel_size == 1
-             ? "fully sharded"
-             : "tensor and pipeline";
+  const bool sharded = p.sharding_strategy == config::ShardingStrategy::optim_grads_params ||
+                       (p.sharding_strategy == config::ShardingStrategy::optim_grads &&
+                        p.pipeline_model_parallel_size == 1);
+  return sharded ? "fully sharded" : "tensor and pipeline";
 }
 
 double error_scale(const std::string& group) {
@@ -43,20 +57,22 @@ double error_scale(const std::string& group) {
                                                 : 0.04;
 }
 
-Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows,
-                          Index folds, bool by_table) {
-  const auto part_of = [&](const PublishedRow& row) {
-    const std::string name = by_table ? row.source + row.table : row.id;
-    return static_cast<Index>(hash64(name) % static_cast<std::uint64_t>(folds));
-  };
-  Validation all;
-  for (Index part = 0; part < folds; ++part) {
-    std::vector<PublishedRow> others;
-    for (const PublishedRow& row : rows) {
-      if (part_of(row) != part) {
-        others.push_back(row);
-      }
+Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows, HeldOut by,
+                          Index folds) {
+  const auto part_of = [&](const PublishedRow& row) -> std::string {
+    if (by == HeldOut::sources) {
+      return row.source;
     }
+    const std::string name = by == HeldOut::tables ? row.source + row.table : row.id;
+    return std::to_string(hash64(name) % static_cast<std::uint64_t>(folds));
+  };
+  std::set<std::string> parts;
+  std::ranges::transform(rows, std::inserter(parts, parts.end()), part_of);
+  Validation all;
+  for (const std::string& part : parts) {
+    std::vector<PublishedRow> others;
+    std::ranges::copy_if(rows, std::back_inserter(others),
+                         [&](const PublishedRow& row) { return part_of(row) != part; });
     Library fitted = library;
     refit(fitted, others);
     for (ValidatedRow& told : validate(fitted, rows).rows) {
@@ -77,15 +93,36 @@ Validation validate(const Library& library, const std::vector<PublishedRow>& row
     } else if (!row.layout_known) {
       result.without_layout.push_back(&row);
     } else {
-      const Prediction prediction = predict(*parts.machine, *parts.stack, row);
-      result.rows.push_back({.row = &row,
-                             .group = validation_class(row, *parts.machine),
-                             .predicted = prediction.time.seconds(),
-                             .stack_is_known = parts.stack_is_known,
-                             .time = prediction.time});
+      try {
+        result.rows.push_back(validated(parts, row));
+      } catch (const Error& error) {
+        result.refused.emplace_back(&row, error.what());
+      }
     }
   }
   return result;
+}
+
+void search_layouts(const Library& library, Validation& validation) {
+  std::vector<const PublishedRow*> left;
+  for (const PublishedRow* row : validation.without_layout) {
+    PublishedRow complete = *row;
+    apply_recipes(shipped_recipes(), complete);
+    const RowParts parts = parts_of(library, complete);
+    const auto best = predict_best_layout(*parts.machine, *parts.stack, complete);
+    if (!best) {
+      left.push_back(row);
+      continue;
+    }
+    validation.rows.push_back({.row = row,
+                               .group = "layout searched",
+                               .published = measured_seconds(complete, *parts.machine),
+                               .predicted = best->time.seconds(),
+                               .stack_is_known = parts.stack_is_known,
+                               .time = best->time,
+                               .layout = to_text(best->job.run)});
+  }
+  validation.without_layout = std::move(left);
 }
 
 std::vector<ErrorSummary> summarize(const Validation& validation) {

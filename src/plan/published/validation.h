@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/published/prediction.h"
@@ -9,20 +10,27 @@ namespace mpitron::plan {
 /// A row beside its prediction.
 struct ValidatedRow {
   const PublishedRow* row = nullptr;
-  std::string group;  // the class whose errors are told together
+  std::string group;     // the class whose errors are told together
+  double published = 0;  // seconds of a step
   double predicted = 0;
   bool stack_is_known = true;
   StepTime time;
+  std::string layout = {};  // that has been searched
 
-  double error() const { return predicted / row->seconds - 1; }  // above 0: predicted too slow
+  double error() const { return predicted / published - 1; }  // above 0: predicted too slow
 };
 
 struct Validation {
   std::vector<ValidatedRow> rows;
   std::vector<const PublishedRow*> unknown_hardware;
   std::vector<const PublishedRow*> without_layout;
+  std::vector<std::pair<const PublishedRow*, std::string>> refused;  // and what is wrong with it
 };
 Validation validate(const Library& library, const std::vector<PublishedRow>& rows);
+
+/// Predicts rows without layout in their best one, as a class of their own; those that tell no
+/// shape or batch stay where they are.
+void search_layouts(const Library& library, Validation& validation);
 
 /// Errors of a class, as shares of the measured time, without sign.
 struct ErrorSummary {
@@ -37,10 +45,14 @@ std::vector<ErrorSummary> summarize(const Validation& validation);
 /// How wide errors of a class are spread, of a step.
 double error_scale(const std::string& group);
 
-/// Rows that a fit has not seen: the rows are dealt to `folds` parts, by themselves or by their
-/// tables as a whole, and each part is predicted with values that are fitted to all others.
-Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows,
-                          Index folds, bool by_table);
+/// What of a table a fit does not see at once: parts of its rows, of its sources' tables, or each
+/// source as a whole.
+enum class HeldOut { rows, tables, sources };
+
+/// Rows that a fit has not seen: each of `folds` parts (of HeldOut::sources: each source) is
+/// predicted with values that are fitted to all others.
+Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows, HeldOut by,
+                          Index folds);
 
 /// Class of section `validation` of docs/how-to/plan-a-large-run.md.
 std::string validation_class(const PublishedRow& row, const Machine& machine);

@@ -34,7 +34,7 @@ class SpaceWalk {
     const Index heads = std::gcd(run_.model.num_attention_heads,
                                  run_.model.multi_latent_attention ? run_.model.num_attention_heads
                                                                    : run_.model.num_query_groups);
-    for (const Index tensor : choices("tp", divisors(heads, node))) {
+    for (const Index tensor : choices("tp", divisors(std::gcd(heads, node), node))) {
       layout_.tensor = tensor;
       for (const Index context : choices("cp", contexts())) {
         layout_.context = context;

@@ -135,9 +135,11 @@ class HalfTimer {
     } else {
       const double width = Job::real(scores.key_width + scores.value_width);
       const double narrow = scores.key_width < 128 ? kNarrowHead : 1;
+      // A rank's part of a sequence is one piece from its front and one from its back.
+      const double pieces = job_.context() > 1 ? 2 * job_.context() : 1;
       const double operations = 2 * all * width * visible_share(scores, job_.sequence()) / narrow *
                                 stack_.attention *
-                                (1 + machine_.attention_half * job_.context() / job_.sequence());
+                                (1 + machine_.attention_half * pieces / job_.sequence());
       result_.forward.attention = operations / (machine_.peak_16 * machine_.attention_forward);
       result_.backward.attention =
           kFlashBackward * operations / (machine_.peak_16 * machine_.attention_backward);

@@ -125,8 +125,14 @@ class StepTimer {
     const double bytes = shared ? job_.gradient_bytes() + 2 : 2 * job_.gradient_bytes();
     const double traffic = gather_time(machine_, dense, bytes * stage.held.dense) +
                            gather_time(machine_, experts, bytes * stage.held.expert);
-    const double beside = stage.seconds() / job_.chunks();
-    return std::max((1 - stack_.data_overlap) * traffic, traffic - beside);
+    // Gradients of a chunk are complete when the last microbatch has passed it backwards, its
+    // weights are needed by the first: a group of microbatches, one a stage, passes the others in
+    // between. What ends and begins the step travels beside its own work alone.
+    const double last = 1 / job_.chunks();
+    const double group = last < 1 ? std::min(job_.stages(), job_.microbatches()) : 1;
+    const double beside = stage.seconds() * (last + group * (1 - last));
+    const double late = std::max({0.0, traffic - beside, (traffic - stage.seconds()) * last});
+    return (1 - stack_.data_overlap) * traffic + stack_.data_overlap * late;
   }
 
   double optimizer(const StageWork& stage) const {

@@ -47,7 +47,10 @@ HostMicrobatch MicrobatchStream::next() {
   if (source_) {
     std::optional<HostMicrobatch> read = source_->next();
     if (!read) {
-      throw_data("the data set ends after {} samples", consumed_);
+      throw_data(
+          "the data set ends after {} samples; --dataloader-type cyclic begins again, in another "
+          "order",
+          consumed_);
     }
     microbatch = std::move(*read);
   }

@@ -42,7 +42,7 @@ HostMicrobatch RecordedConversations::rows(Index first, Index count) {
   const Index first_image = sum_of(part(images_per_row_, 0, first));
   const auto tiles_per_image = part(tiles_per_image_, first_image, images);
   const Index first_tile = sum_of(part(tiles_per_image_, 0, first_image));
-  const Index pixels = 3 * vlm_.tile * vlm_.tile;
+  const Index pixels = vlm_.pixels();
   row_pixels_.clear();
   for (const std::int64_t image : part(image_of_tile_, first_tile, sum_of(tiles_per_image))) {
     const auto tile = part(images_, image * pixels, pixels);

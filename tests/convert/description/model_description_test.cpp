@@ -86,7 +86,7 @@ TEST(ModelDescription, IsAConfigurationFile) {
                                    "1",
                                    "--lr",
                                    "0.1",
-                                   "--mock-data",
+                                   before.model.vlm ? "--data-path=x" : "--mock-data",
                                    "--tokenizer-type",
                                    "NullTokenizer"};
     if (before.model.kind == config::ModelKind::t5) {

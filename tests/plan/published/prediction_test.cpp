@@ -46,5 +46,34 @@ TEST(Prediction, WhatIsNotSaidIsTriedAndRecomputedAsFarAsItMust) {
   EXPECT_GT(recompute(3e9), 0);
 }
 
+TEST(Prediction, SecondsFollowFromWhatIsReported) {
+  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  const Machine machine = *Library().machine(row.hardware);
+  const double tokens = 16 * 2048, flops = step_flops(make_job(row.run), FlopsFormula::full);
+  const auto seconds = [&](FigureUnit unit, double value) {
+    row.unit = unit;
+    row.value = value;
+    return measured_seconds(row, machine);
+  };
+  EXPECT_DOUBLE_EQ(seconds(FigureUnit::milliseconds, 1500), 1.5);
+  EXPECT_DOUBLE_EQ(seconds(FigureUnit::tokens, tokens / 2), 2);
+  EXPECT_DOUBLE_EQ(seconds(FigureUnit::tokens_of_gpu, tokens / 8), 1);
+  EXPECT_DOUBLE_EQ(seconds(FigureUnit::samples, 4), 4);
+  EXPECT_NEAR(seconds(FigureUnit::tera_of_gpu, 100), flops / 8e14, 1e-9);
+  EXPECT_NEAR(seconds(FigureUnit::utilization, 50), flops / (8 * 156e12), 1e-9);
+}
+
+TEST(Prediction, WithoutLayoutTheBestIsSearched) {
+  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  const Library library;
+  const RowParts parts = parts_of(library, row);
+  const double given = predict(*parts.machine, *parts.stack, row).time.seconds();
+  const auto best = predict_best_layout(*parts.machine, *parts.stack, row);
+  ASSERT_TRUE(best);
+  EXPECT_LT(best->time.seconds(), given);
+  row.run.training.global_batch_size = 0;
+  EXPECT_FALSE(predict_best_layout(*parts.machine, *parts.stack, row));
+}
+
 }  // namespace prediction_test
 }  // namespace mpitron::plan

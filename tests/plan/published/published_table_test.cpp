@@ -58,13 +58,33 @@ TEST_F(PublishedTableTest, WhatIsNotSaidIsNone) {
 }
 
 TEST_F(PublishedTableTest, MistakesNameLineAndColumn) {
-  EXPECT_EQ(mistake("id\tsource\n"), "t.tsv:1: column table is missing");
-  EXPECT_EQ(mistake(kHeader + "\n1\t2\n"), "t.tsv:2: 39 columns are expected, not 2");
+  EXPECT_EQ(mistake("id\tsource\n"), "t.tsv:1: column precision is missing");
+  EXPECT_EQ(mistake(kHeader + "\n1\t2\n"), "t.tsv:2: hardware '': a machine is expected");
   EXPECT_EQ(mistake(kHeader + "\n" + row("x", "two")),
-            "t.tsv:2: tp 'two': a whole number of at least 1 is expected");
+            "t.tsv:2: tp 'two': a whole number from 1 to 100000 is expected");
+  EXPECT_EQ(mistake(kHeader + "\n" + row("x", "1", "129")),
+            "t.tsv:2: gbs '129': a multiple of data ranks x mbs = 8 is expected");
   EXPECT_EQ(mistake(kHeader + "\n" + row("x", "3")),
             "t.tsv:2: gpus '8': a multiple of tp x pp x cp = 3 is expected");
   EXPECT_EQ(mistake(kHeader + "\n"), "t.tsv: no rows");
+}
+
+/// Columns in another order, without what a source may leave out.
+TEST_F(PublishedTableTest, ColumnsAreFoundByNameAndMayBeMissing) {
+  const std::string header =
+      "gpus\thardware\tseq\tgbs\ttp\tpp\tprecision\tlayers\thidden\theads\tvocab\tcp\t"
+      "reported\tvalue\n";
+  const std::string start = header + "8\tdgx-h100-80-ib8x400\t2048\t16\t2\t";
+  const std::string end = "\tbf16\t24\t2048\t16\t51200\t\tTFLOP/s/GPU\t300";
+  const PublishedRow row = read(start + "1" + end).at(0);
+  EXPECT_EQ(row.id, "line 2");
+  EXPECT_EQ(row.run.model.ffn_hidden_size, 8192);
+  EXPECT_EQ(row.run.model.kv_channels, 128);
+  EXPECT_EQ(row.run.parallel.data_parallel_size, 4);
+  EXPECT_FALSE(row.chunks);
+  EXPECT_EQ(row.unit, FigureUnit::tera_of_gpu);
+  EXPECT_FALSE(read(start + "?" + end).at(0).layout_known);
+  EXPECT_EQ(mistake(start + "" + end), "t.tsv:2: pp '': a whole number from 1 to 24 is expected");
 }
 
 TEST_F(PublishedTableTest, UnknownHardwareIsNamedAndNotGuessed) {

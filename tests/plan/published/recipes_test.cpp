@@ -14,6 +14,7 @@ rows:
   - {model: m, since: '26.04', until: '26.06', graphs: whole, dispatch: fused, overlap: 1}
   - {model: m, hardware: [h], recompute: [], depths: 1, layouts: {2: 'Et|tmL'}}
   - {model: n, full: 1, sharding: full, offload: 1}
+  - {model: o, shape: [3, 32, 2], batch: 7}
 )";
 
 PublishedRow row_of(const std::string& model, const std::string& table) {
@@ -46,6 +47,19 @@ TEST(Recipes, LaterOnesThatFitWin) {
   row = row_of("n", "x");
   apply_recipes(recipes, row);
   EXPECT_FALSE(row.recompute_known);  // not fully sharded
+}
+
+TEST(Recipes, ModelsThatAreOnlyNamedGetAShape) {
+  PublishedRow row;
+  row.source = "Somebody";
+  row.model = "o";
+  apply_recipes(parse_recipes(kText, "r.yaml"), row);
+  EXPECT_EQ(row.run.model.num_layers, 3);
+  EXPECT_EQ(row.run.model.kv_channels, 16);
+  EXPECT_EQ(row.run.training.global_batch_size, 7);
+  row = row_of("o", "x");
+  apply_recipes(parse_recipes(kText, "r.yaml"), row);
+  EXPECT_EQ(row.run.model.num_layers, 2);  // its own
 }
 
 TEST(Recipes, MistakesAreNamed) {

@@ -59,6 +59,22 @@ TEST(StepTime, MoreOfAMachineIsNeverSlower) {
   }
 }
 
+/// What the chunks in between hide; the one that ends the step has a sixth of the traffic.
+TEST(StepTime, ChunksHideTrafficOfGradients) {
+  const Machine machine = *Library().machine("h100-dgx");
+  Stack stack = *Library().stack("megatron");
+  const auto exposed = [&](Index chunks, double overlap) {
+    Layout layout = kLayout;
+    layout.chunks = chunks;
+    stack.data_overlap = overlap;
+    return step_time({machine, stack, gpt_175b(layout)}).data;
+  };
+  EXPECT_NEAR(exposed(6, 0), exposed(1, 0), 1e-9);
+  EXPECT_LT(exposed(6, 1), 0.3 * exposed(1, 1));
+  EXPECT_GT(exposed(6, 1), 0);
+  EXPECT_LT(exposed(6, 1), exposed(6, 0.5));
+}
+
 TEST(StepTime, RecomputeCostsAForwardPass) {
   const Machine machine = *Library().machine("h100-dgx");
   Job job = gpt_175b();

@@ -1,0 +1,155 @@
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convert/description/config_reading.h"
+#include "convert/description/model_options.h"
+
+namespace mpitron::convert {
+namespace {
+
+using config::ActivationKind;
+using config::ModelConfig;
+using config::ModelKind;
+using config::TowerSizes;
+using config::VlmConfig;
+
+/// The words of config.json, the first of which is written, and those of --vision-activation.
+constexpr std::pair<const char*, ActivationKind> kClipActivations[] = {
+    {"quick_gelu", ActivationKind::quick_gelu},
+    {"gelu", ActivationKind::gelu_erf},
+    {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
+    {"gelu_new", ActivationKind::gelu_tanh}};
+
+/// What a Llama has where its file does not say it.
+constexpr std::pair<const char*, Index> kLlamaSizes[] = {
+    {"vocab_size", 32000},       {"hidden_size", 4096},        {"num_hidden_layers", 32},
+    {"num_attention_heads", 32}, {"intermediate_size", 11008}, {"max_position_embeddings", 2048}};
+constexpr double kLlamaEpsilon = 1e-6;
+
+/// Layers of the encoder behind which the language model looks: those of feature layer -1 are all,
+/// those of 2 the first two.
+Index layers_seen(const ConfigReading& reading, Index layers) {
+  const bool one = reading.whole.reals("vision_feature_layer").empty();
+  const double feature = one ? reading.whole.real("vision_feature_layer", -2) : 0;
+  const double seen = feature < 0 ? static_cast<double>(layers) + 1 + feature : feature;
+  return seen >= 1 && seen <= static_cast<double>(layers) && seen == std::floor(seen)
+             ? static_cast<Index>(seen)
+             : 0;
+}
+
+TowerSizes read_tower(const JsonObject& vision, ConfigReading& reading) {
+  TowerSizes sizes{.hidden_size = vision.size("hidden_size", 768),
+                   .heads = vision.size("num_attention_heads", 12),
+                   .ffn_hidden_size = vision.size("intermediate_size", 3072),
+                   .norm_epsilon = vision.real("layer_norm_eps", 1e-5)};
+  sizes.head_size = sizes.hidden_size / sizes.heads;
+  const std::string word = vision.text("hidden_act", "quick_gelu");
+  bool known = false;
+  for (const auto& [name, kind] : kClipActivations) {
+    if (word == name) {
+      sizes.activation = kind;
+      known = true;
+    }
+  }
+  reading.require(known, "vision_config: hidden_act " + word);
+  reading.require(sizes.head_size * sizes.heads == sizes.hidden_size,
+                  "vision_config: heads that cannot be shared out evenly");
+  return sizes;
+}
+
+void write_tower(const VlmConfig& vlm, JsonObject& vision) {
+  const TowerSizes& sizes = *vlm.tower_sizes;
+  vision.set("model_type", "clip_vision_model");
+  vision.set("hidden_size", sizes.hidden_size);
+  vision.set("num_attention_heads", sizes.heads);
+  vision.set("intermediate_size", sizes.ffn_hidden_size);
+  vision.set("num_hidden_layers", vlm.tower_layers);
+  vision.set("image_size", vlm.tile);
+  vision.set("patch_size", vlm.patch);
+  vision.set("layer_norm_eps", sizes.norm_epsilon);
+  for (const auto& [name, kind] : kClipActivations) {
+    if (kind == sizes.activation) {
+      vision.set("hidden_act", name);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+JsonObject language_part(const JsonObject& whole) {
+  if (!whole.has("text_config")) {
+    return whole;
+  }
+  JsonObject text = whole.object("text_config");
+  for (const auto& [name, size] : kLlamaSizes) {
+    if (!text.has(name)) {
+      text.set(name, size);
+    }
+  }
+  if (!text.has("rms_norm_eps")) {
+    text.set("rms_norm_eps", kLlamaEpsilon);
+  }
+  if (!text.has("hidden_act")) {
+    text.set("hidden_act", "silu");
+  }
+  for (const char* type : {"torch_dtype", "dtype"}) {
+    if (!text.has("torch_dtype") && whole.has(type)) {
+      text.set("torch_dtype", whole.text(type).c_str());
+    }
+  }
+  return text;
+}
+
+void read_llava(ConfigReading& reading) {
+  const JsonObject &whole = reading.whole, vision = whole.object("vision_config");
+  ModelConfig& m = reading.result.model;
+  reading.require(reading.json.text("model_type", "llama") == "llama",
+                  "text_config: model_type " + reading.json.text("model_type"));
+  reading.require(vision.text("model_type", "clip_vision_model") == "clip_vision_model",
+                  "vision_config: model_type " + vision.text("model_type"));
+  read_llama(reading);
+  m.kind = ModelKind::vlm;
+  const std::string kept = whole.text("vision_feature_select_strategy", "default");
+  reading.require(kept == "default" || kept == "full", "vision_feature_select_strategy " + kept);
+  reading.require(whole.text("projector_hidden_act", "gelu") == "gelu",
+                  "projector_hidden_act " + whole.text("projector_hidden_act"));
+  reading.require(whole.flag("multimodal_projector_bias", true), "multimodal_projector_bias false");
+  VlmConfig vlm{.tower_layers = layers_seen(reading, vision.size("num_hidden_layers", 12)),
+                .tile = vision.size("image_size", 224),
+                .patch = vision.size("patch_size", 32),
+                .class_token = kept == "full",
+                .tower_sizes = read_tower(vision, reading),
+                .projector_sizes = config::ProjectorSizes{.ffn_hidden_size = m.hidden_size}};
+  reading.require(vlm.tower_layers > 0,
+                  "vision_feature_layer " + whole.text("vision_feature_layer"));
+  reading.require(vlm.tile % vlm.patch == 0, "vision_config: patches that do not fill an image");
+  m.vlm = vlm;
+}
+
+/// Layers that were not read are not there any more, so that the last one is looked behind.
+void write_llava(const ModelDescription& description, JsonObject& json) {
+  const VlmConfig& vlm = *description.model.vlm;
+  ModelDescription language = description;
+  language.model_type = "llama";
+  JsonObject text = json.object("text_config"), vision = json.object("vision_config");
+  text.set("model_type", "llama");
+  text.set("vocab_size", description.stored_vocab_size());
+  text.set("tie_word_embeddings", !description.model.untie_embeddings_and_output_weights);
+  text.set("initializer_range", description.model.init_method_std);
+  write_llama(language, text);
+  write_tower(vlm, vision);
+  json.set("text_config", text);
+  json.set("vision_config", vision);
+  json.set("vision_feature_layer", Index{-1});
+  json.set("vision_feature_select_strategy", vlm.class_token ? "full" : "default");
+  json.set("projector_hidden_act", "gelu");
+  json.set("image_seq_length", vlm.positions());
+  if (!json.has("image_token_index") && !json.has("image_token_id")) {
+    json.set("image_token_index", description.stored_vocab_size() - 1);
+  }
+}
+
+}  // namespace mpitron::convert

@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include "convert/config_changes.h"
+#include "convert/description/config_reading.h"
+
+namespace mpitron::convert {
+namespace vision_config_test {
+
+using test::model_of;
+using test::refusal;
+using test::with;
+
+TEST(VisionConfig, ReadsLlava) {
+  const config::ModelConfig model = model_of(with("llava", {}));
+  EXPECT_EQ(model.kind, config::ModelKind::vlm);
+  EXPECT_EQ(model.num_query_groups, 2);
+  const config::VlmConfig& vlm = *model.vlm;
+  EXPECT_EQ(vlm.tower_layers, 2);  // of three the last one is not looked behind
+  EXPECT_EQ(vlm.positions(), 4);   // without the class token
+  EXPECT_EQ(vlm.tower_sizes->head_size, 8);
+  EXPECT_EQ(vlm.tower_sizes->activation, config::ActivationKind::quick_gelu);
+  EXPECT_EQ(vlm.projector_sizes->ffn_hidden_size, 24);
+  EXPECT_EQ(model_of(with("llava", {{"vision_feature_select_strategy", "full"}})).vlm->positions(),
+            5);
+  EXPECT_EQ(model_of(with("llava", {{"vision_feature_layer", 1}})).vlm->tower_layers, 1);
+}
+
+/// As config.json of the published models leaves most of it out.
+TEST(VisionConfig, WhatIsNotSaidIsThatOfALlamaAndOfAClip) {
+  const config::ModelConfig model =
+      model_of(with("llava", {{"text_config", {{"model_type", "llama"}, {"vocab_size", 32064}}},
+                              {"vision_config", {{"image_size", 64}}}}));
+  EXPECT_EQ(model.hidden_size, 4096);
+  EXPECT_EQ(model.num_layers, 32);
+  EXPECT_EQ(model.padded_vocab_size, 32064);
+  EXPECT_EQ(model.vlm->tower_layers, 11);
+  EXPECT_EQ(model.vlm->tower_sizes->hidden_size, 768);
+}
+
+TEST(VisionConfig, SaysWhatDiffers) {
+  const std::pair<test::Json, const char*> wrong[] = {
+      {{{"vision_feature_layer", -9}}, "vision_feature_layer -9"},
+      {{{"vision_feature_layer", {-2, -5}}}, "vision_feature_layer [-2,-5]"},
+      {{{"vision_feature_select_strategy", "cls"}}, "strategy cls"},
+      {{{"projector_hidden_act", "relu"}}, "projector_hidden_act relu"},
+      {{{"multimodal_projector_bias", false}}, "multimodal_projector_bias"},
+      {{{"vision_config", {{"model_type", "siglip_vision_model"}}}}, "siglip_vision_model"},
+      {{{"vision_config", {{"hidden_act", "relu"}}}}, "hidden_act relu"},
+      {{{"vision_config", {{"image_size", 100}}}}, "patches that do not fill"},
+      {{{"text_config", {{"model_type", "gemma"}}}}, "model_type gemma"},
+  };
+  for (const auto& [change, part] : wrong) {
+    EXPECT_NE(refusal(with("llava", change)).find(part), std::string::npos)
+        << change.dump() << ": " << refusal(with("llava", change));
+  }
+}
+
+}  // namespace vision_config_test
+}  // namespace mpitron::convert
