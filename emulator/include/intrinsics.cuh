@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "emulator/device/grid.h"
 #include "emulator/units/async_copies.h"
+#include "emulator/units/grid.h"
 #include "emulator/units/matrix_unit.h"
 #include "utils/numbers/float8.h"
 

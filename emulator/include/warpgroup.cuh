@@ -2,8 +2,8 @@
 // The functions of kernels/cuda/native/warpgroup.cuh for the emulator.
 #include <cuda.h>
 
-#include "emulator/device/grid.h"
 #include "emulator/units/copy_barriers.h"
+#include "emulator/units/grid.h"
 #include "emulator/units/warpgroup_products.h"
 
 namespace mpitron::kernels::cuda {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/device/grid.h"
+#include "emulator/units/grid.h"
 
 namespace mpitron::emulator {
 namespace {

@@ -4,7 +4,7 @@
 #include <deque>
 #include <map>
 
-#include "emulator/device/grid.h"
+#include "emulator/units/grid.h"
 #include "emulator/units/race_detector.h"
 
 namespace mpitron::emulator {

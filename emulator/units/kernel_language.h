@@ -16,7 +16,7 @@
 
 #include "emulator/device/emulated_stream.h"
 #include "emulator/device/failure.h"
-#include "emulator/device/grid.h"
+#include "emulator/units/grid.h"
 
 // A block runs on one thread of the host.
 #undef __shared__

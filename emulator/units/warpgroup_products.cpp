@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "emulator/device/grid.h"
+#include "emulator/units/grid.h"
 #include "emulator/units/matrix_unit.h"
 
 namespace mpitron::emulator {

@@ -7,6 +7,10 @@
 
 #include "utils/error.h"
 
+// Walks an archive header by header. Long names come as members of their own (GNU) or as records in
+// front of a member (pax); checksums are verified, so that a file that is no archive is told at
+// once.
+
 namespace mpitron::io {
 namespace {
 

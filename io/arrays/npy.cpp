@@ -7,6 +7,8 @@
 
 #include "utils/error.h"
 
+// The header is a Python dictionary as text; only the form that numpy itself writes is read.
+
 namespace mpitron::io {
 namespace {
 

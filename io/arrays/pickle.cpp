@@ -5,6 +5,10 @@
 #include "io/arrays/byte_reader.h"
 #include "io/arrays/pickle_opcodes.h"
 
+// A pickle is a program for a stack machine. This one builds a tree of nodes and calls nothing:
+// classes and functions are names that the reader of the tree may know or not, so a hostile file
+// can do no more than be refused.
+
 namespace mpitron::io {
 
 std::string PickleValue::global_name() const {

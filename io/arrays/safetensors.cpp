@@ -10,6 +10,10 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
+// A JSON header with the place of every tensor, then their bytes. The header of a file from
+// elsewhere is checked in full before anything is read by it; the writer knows all sizes before it
+// begins, so that a file is written in one pass.
+
 namespace mpitron::io {
 namespace {
 

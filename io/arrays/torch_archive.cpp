@@ -6,6 +6,9 @@
 
 #include "utils/error.h"
 
+// What torch.save writes: a zip archive of a pickle and one entry for each storage. The pickle's
+// tree is read for tensors and plain values; everything else in it is passed over.
+
 namespace mpitron::io {
 namespace {
 

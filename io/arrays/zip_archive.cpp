@@ -5,6 +5,9 @@
 
 #include "io/arrays/byte_reader.h"
 
+// Finds the central directory from the end of the file, then each entry by its local header. Only
+// stored entries are taken: their bytes are used where they lie.
+
 namespace mpitron::io {
 namespace {
 

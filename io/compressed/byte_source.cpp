@@ -13,6 +13,9 @@
 
 #include "utils/error.h"
 
+// Sources by what a file begins with: gzip (several members), zstd (several frames), or the bytes
+// as they are. A stream that ends early is an error with the position in the compressed file.
+
 namespace mpitron::io {
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// HDF5 selects boxes, files are written by ranges of flat elements. A range is cut into a first
+// part of a row, whole rows, and a last part, in every dimension.
+
 namespace mpitron::io {
 namespace {
 

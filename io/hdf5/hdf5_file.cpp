@@ -11,6 +11,10 @@
 #include "io/hdf5/flat_boxes.h"
 #include "io/hdf5/hdf5_handles.h"
 
+// The only place that opens HDF5 files. What HDF5 would decide by itself is decided here:
+// contiguous data sets on whole pages, no times, versions of the format that HDF5 1.8 and 1.10
+// read.
+
 namespace mpitron::io {
 
 namespace {
@@ -19,8 +23,9 @@ namespace {
 constexpr Index kLargestBytes = Index{1} << 32;
 constexpr hsize_t kAlignment = 4096;
 
-std::mutex& library_mutex() {
-  static std::mutex mutex;
+/// Recursive: a thread that compares two files has both open.
+std::recursive_mutex& library_mutex() {
+  static std::recursive_mutex mutex;
   return mutex;
 }
 

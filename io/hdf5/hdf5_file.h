@@ -52,7 +52,8 @@ using Attribute = std::variant<Index, double, std::string>;
 using Attributes = std::map<std::string, Attribute>;
 
 /// An open HDF5 file: the only place where HDF5 is called, without MPI. HDF5 is not thread-safe, so
-/// a process has at most one of these at a time: a second one waits for the end of the first.
+/// one thread at a time has files open: another's waits until the last of them ends. A file ends in
+/// the thread that opened it.
 /// Failures are Error(data) with the file's name and HDF5's own reason.
 class Hdf5File {
  public:

@@ -4,6 +4,9 @@
 
 #include <hdf5.h>
 
+// Identifiers of an open file, given back by their destructors, and HDF5's own reason in every
+// message: its error stack is walked to the innermost entry.
+
 namespace mpitron::io {
 namespace {
 

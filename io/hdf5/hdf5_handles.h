@@ -16,9 +16,9 @@ std::string hdf5_reason();
 /// the root group still has one.
 HdfHandle untimed(HdfId property_class);
 
-/// An open file: HDF5 serves one at a time.
+/// An open file: HDF5 serves one thread at a time.
 struct Hdf5File::Handles {
-  std::unique_lock<std::mutex> lock;
+  std::unique_lock<std::recursive_mutex> lock;
   std::filesystem::path path;
   HdfHandle file = {-1, nullptr};
 

@@ -11,6 +11,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// Small HDF5 files of arrays with hashes over everything: index caches, archives of images,
+// corpora.
+
 namespace mpitron::io {
 namespace {
 

@@ -16,6 +16,9 @@
 #include "utils/error.h"
 #include "utils/numbers/shape.h"
 
+// A poll loop over nonblocking sockets: accept, read a request line, answer, close. It must never
+// hold up a training, so everything has a limit: connections, bytes, seconds.
+
 namespace mpitron::io {
 namespace {
 

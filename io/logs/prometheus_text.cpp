@@ -5,9 +5,13 @@
 
 #include <fmt/format.h>
 
+// Prometheus' text exposition format, version 0.0.4: one HELP, one TYPE and one value line a
+// metric.
+
 namespace mpitron::io {
 namespace {
 
+/// Numbers that are not finite have words of their own in this format.
 std::string number(double value) {
   if (std::isnan(value)) {
     return "NaN";
@@ -15,6 +19,7 @@ std::string number(double value) {
   return std::isinf(value) ? (value > 0 ? "+Inf" : "-Inf") : fmt::format("{}", value);
 }
 
+/// A help text is one line: backslashes and line ends are escaped.
 std::string escaped(const std::string& help) {
   std::string text;
   for (const char c : help) {

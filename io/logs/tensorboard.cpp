@@ -16,6 +16,9 @@
 #include "utils/system/files.h"
 #include "utils/system/machine.h"
 
+// Event files without protobuf's library: the few fields of an event are encoded by hand, records
+// are framed by masked crc32c as TFRecord has it.
+
 namespace mpitron::io {
 namespace {
 

@@ -11,6 +11,8 @@
 #include "utils/system/files.h"
 #include "utils/text/json_nesting.h"
 
+// Chrome's trace event format, as Perfetto and chrome://tracing read it.
+
 namespace mpitron::io {
 namespace {
 

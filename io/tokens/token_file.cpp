@@ -14,6 +14,10 @@
 #include "io/tokens/token_hdf5.h"
 #include "utils/error.h"
 
+// Megatron's corpora: `.bin` with the tokens one behind the other, `.idx` with their type, lengths
+// of sequences, byte offsets and documents. Every number of the index is checked against the size
+// of `.bin` when the file is opened.
+
 namespace mpitron::io {
 namespace {
 

@@ -14,6 +14,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// A corpus on its way: tokens go to `.part` files at known lengths, which the journal notes. After
+// a kill the files are cut back to what was noted, and writing goes on there.
+
 namespace mpitron::io {
 namespace {
 

@@ -2,6 +2,8 @@
 
 #include "utils/error.h"
 
+// The same arrays as `.bin/.idx` in one HDF5 file: tokens are mapped from it as from a `.bin` file.
+
 namespace mpitron::io {
 namespace {
 

@@ -3,6 +3,8 @@
 
 namespace mpitron::config {
 
+/// LayerNorm (Ba et al. 2016) subtracts the mean and has a bias; RMSNorm (Zhang and Sennrich 2019)
+/// has neither.
 enum class Normalization { layer_norm, rms_norm };
 /// Elementwise function of the MLP; with `gated_linear_unit` it acts on the gate half and
 /// multiplies the other half.

@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// LoRA updates on their way between PEFT's files and this program's: added to a base model while it
+// is read, or written from a checkpoint under PEFT's names.
+
 namespace mpitron::convert {
 namespace {
 

@@ -11,6 +11,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// One conversion: open the source as ours, write it in the other format, and where it is asked for
+// read it back and compare hashes and logits.
+
 namespace mpitron::convert {
 namespace {
 

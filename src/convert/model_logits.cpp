@@ -11,6 +11,9 @@
 #include "ops/elementwise/cast.h"
 #include "utils/numbers/philox.h"
 
+// The same tokens through two models, as proof that a conversion kept the function and not only the
+// numbers.
+
 namespace mpitron::convert {
 namespace {
 

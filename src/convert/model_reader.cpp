@@ -14,7 +14,8 @@
 namespace mpitron::convert {
 namespace {
 
-/// Our name of the words' matrix, whose rows are the vocabulary with its padding.
+/// Our name of the words' matrix: its rows are the vocabulary with its padding, and its type is
+/// that of all parameters.
 std::string words_of(const config::ModelConfig& model) {
   const bool among_others = model.kind == config::ModelKind::vlm;
   return std::string(among_others ? "language_model." : "") + "embedding.word_embeddings.weight";

@@ -3,6 +3,9 @@
 
 #include "convert/translation.h"
 
+// What a rule does to numbers: rows are copied to their places, transposed where the other format
+// keeps the input first, and scaled by a constant where scores are scaled elsewhere.
+
 namespace mpitron::convert {
 namespace {
 

@@ -4,6 +4,8 @@
 
 #include "convert/translation.h"
 
+// Reads back what was written and compares the hashes of all tensors with those of the source.
+
 namespace mpitron::convert {
 namespace {
 

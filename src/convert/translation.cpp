@@ -9,6 +9,9 @@
 
 #include "utils/error.h"
 
+// A source under other names: each read of a tensor reads its counterparts and moves their rows, so
+// that a conversion holds one tensor at a time.
+
 namespace mpitron::convert {
 namespace {
 

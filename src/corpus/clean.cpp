@@ -15,6 +15,10 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// Reads batches, has them cleaned on all cores, and writes them in the order of the input, so that
+// the output does not depend on the number of workers. With task files there is a first pass that
+// counts n-grams.
+
 namespace mpitron::corpus {
 namespace {
 

@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// The steps of one batch of documents: address, repairs of the text, language, length, texts of
+// tasks. Each document carries the first reason for which it is dropped.
+
 namespace mpitron::corpus {
 
 namespace {

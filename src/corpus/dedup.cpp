@@ -16,6 +16,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Near-duplicates in three steps: signatures of all documents (one pass), candidates that share a
+// band, and their exact similarity from the texts themselves. The first document of a group stays.
+
 namespace mpitron::corpus {
 namespace {
 

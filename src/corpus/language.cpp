@@ -7,6 +7,9 @@
 
 #include "utils/text/utf8.h"
 
+// Two rules: scripts that belong to one language tell it, and among Latin ones the language whose
+// most common words are most frequent wins, where the share is large enough.
+
 namespace mpitron::corpus {
 namespace {
 

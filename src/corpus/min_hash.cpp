@@ -11,6 +11,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// MinHash (Broder 1997): each row of a signature is the smallest hash of all shingles under one of
+// many permutations; two rows are equal with the probability of the texts' Jaccard similarity.
+
 namespace mpitron::corpus {
 
 namespace {

@@ -8,6 +8,9 @@
 #include "utils/text/hash.h"
 #include "utils/text/utf8.h"
 
+// Decontamination: a hash table of the tasks' n-grams is looked up along each document; hits cut
+// the document with a margin on both sides, up to ends of sentences.
+
 namespace mpitron::corpus {
 namespace {
 

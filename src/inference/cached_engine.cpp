@@ -1,5 +1,9 @@
 #include "inference/cached_engine.h"
 
+// One pass of the model over the new tokens of all sequences. Rows of all sequences go through
+// linear layers together; each attention layer finds a sequence's earlier keys and values by its
+// blocks.
+
 namespace mpitron::inference {
 namespace {
 

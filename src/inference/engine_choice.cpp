@@ -4,6 +4,9 @@
 #include "inference/cached_engine.h"
 #include "inference/uncached_engine.h"
 
+// Which engine a model runs on: the cached one where every layer has a cached path, else the one
+// that runs whole texts again.
+
 namespace mpitron::inference {
 
 std::string no_cached_path(const config::ModelConfig& config) {

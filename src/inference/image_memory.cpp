@@ -8,6 +8,10 @@
 #include "tensor/host_copy.h"
 #include "utils/error.h"
 
+// Rows of the encoder's output by the hash of an image's pixels. A prompt names them by token ids
+// below zero, which no vocabulary has, so that prefixes with the same image are found like equal
+// texts.
+
 namespace mpitron::inference {
 
 SeenImageHandle ImageMemory::see(std::span<const float> tiles) {

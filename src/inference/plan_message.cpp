@@ -5,6 +5,8 @@
 #include "autograd/cached_pass.h"
 #include "utils/check.h"
 
+// A step's plan as numbers: what the first rank has decided travels to all others in one broadcast.
+
 namespace mpitron::inference {
 namespace {
 

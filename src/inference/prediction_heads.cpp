@@ -5,6 +5,9 @@
 #include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 
+// Drafts by the model's own depths of multi-token prediction. Each depth is a layer with keys and
+// values of its own, which trail the main model's by as many positions as the depth predicts ahead.
+
 namespace mpitron::inference {
 
 using autograd::Var;

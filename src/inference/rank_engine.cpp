@@ -5,6 +5,10 @@
 #include <chrono>
 #include <thread>
 
+// Several ranks as one engine. The first rank plans and broadcasts; all ranks compute; the first
+// rank of each replica's last stage returns logits. While nothing is to do, signs of life keep the
+// watchdogs of the waiting ranks quiet.
+
 namespace mpitron::inference {
 namespace {
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+// What each rank does of a step: its layers of its replica's plan, hidden states from the stage
+// before and to the one behind. With a pipeline, a stage runs the plans that were told as many
+// ticks ago as its number: all stages work at once, on different plans.
+
 namespace mpitron::inference {
 
 using autograd::Var;

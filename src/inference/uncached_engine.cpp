@@ -5,6 +5,9 @@
 #include "tensor/host_copy.h"
 #include "utils/check.h"
 
+// The engine without a cache of keys and values: it keeps token ids in the same blocks, and
+// computes every text again. Slow, and the measure of the cached ones.
+
 namespace mpitron::inference {
 
 using tensor::Tensor;

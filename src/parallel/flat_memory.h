@@ -6,6 +6,9 @@
 #include "comm/groups/group.h"
 #include "parallel/bucket_layout.h"
 
+// Tensors that lie one behind the other in one piece of memory, which collectives and updates treat
+// as one tensor: gradients, values and states of buckets.
+
 namespace mpitron::parallel {
 
 using autograd::Parameter;

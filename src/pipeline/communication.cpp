@@ -5,6 +5,11 @@
 #include "pipeline/ideal_times.h"
 #include "pipeline/schedule.h"
 
+// Adds messages to the computations of a schedule. Receives are posted in the order in which their
+// data is made, by times without messages (ideal_times.h): both ends of a channel must agree on the
+// order. They are waited for at once, or with overlapped communication just before their data is
+// used; few sends of a kind are open at a time.
+
 namespace mpitron::pipeline {
 namespace {
 
@@ -15,6 +20,7 @@ struct Post {
   Action action;
 };
 
+/// A message of what `compute` makes or needs.
 Action message(ActionKind kind, const Action& compute, ChunkPosition peer) {
   return {.kind = kind,
           .payload = compute.kind == ActionKind::forward ? Payload::activation : Payload::gradient,
@@ -24,6 +30,7 @@ Action message(ActionKind kind, const Action& compute, ChunkPosition peer) {
           .peer_chunk = peer.chunk};
 }
 
+/// The wait that belongs to a message.
 Action wait_for(const Action& posted) {
   Action wait = posted;
   wait.kind = posted.kind == ActionKind::send ? ActionKind::wait_send : ActionKind::wait_receive;

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+// Draws a simulated schedule as text; times come from the simulator, nothing is computed here.
+
 namespace mpitron::pipeline {
 namespace {
 

@@ -1,5 +1,8 @@
 #include "pipeline/executor.h"
 
+// Plays a stage's list of actions. All decisions were made when the schedule was; here a
+// computation is a call of the model, and a message an operation of the pipeline's group.
+
 namespace mpitron::pipeline {
 
 using tensor::Tensor;
@@ -69,11 +72,13 @@ void Executor::post_receive(const Action& action) {
                               label_of(action.chunk, action.microbatch));
 }
 
+/// Hands over what a message has brought, or what the chunk before on this same stage has kept.
 Tensor Executor::take(Payload payload, const Action& action) {
   const auto node = received_.extract({payload, action.chunk, action.microbatch});
   return node ? std::move(node.mapped().tensor) : Tensor();
 }
 
+/// Holds a result until its message is sent or the next chunk of this stage takes it.
 void Executor::keep(Payload payload, const Action& action, Tensor made) {
   if (made) {
     to_send_[{payload, action.chunk, action.microbatch}].tensor = std::move(made);
@@ -93,6 +98,7 @@ void Executor::backward(const Action& action, const StepCallbacks& callbacks) {
   world_.progress();
 }
 
+/// A forward and a backward pass that run by turns, each while the other waits for its experts.
 void Executor::perform_joined(const Action* pair, const StepCallbacks& callbacks) {
   const Action &forward = pair[0], &backward = pair[1];
   auto [output, gradient] = callbacks.forward_and_backward(

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <span>
 
+// When each computation can run at the earliest, with messages that take no time. Schedules order
+// their messages by it, so that a message that is needed first is posted first.
+
 namespace mpitron::pipeline {
 
+/// Where the input of a computation is made; nothing where it is the batch or the loss.
 std::optional<ChunkPosition> data_source(const VirtualStages& ring, Index stage,
                                          const Action& compute) {
   if (compute.kind == ActionKind::forward) {
@@ -14,6 +18,7 @@ std::optional<ChunkPosition> data_source(const VirtualStages& ring, Index stage,
                                                      : ring.after(stage, compute.chunk);
 }
 
+/// Where the result of a computation is needed; nothing behind the last.
 std::optional<ChunkPosition> data_target(const VirtualStages& ring, Index stage,
                                          const Action& compute) {
   if (compute.kind == ActionKind::forward) {

@@ -3,6 +3,10 @@
 #include "pipeline/schedule.h"
 #include "utils/error.h"
 
+// The interleaved schedule (Narayanan et al. 2021, section 2.2): every stage has several chunks of
+// layers, and microbatches go through chunk 0 of all stages, then through chunk 1. The bubble
+// shrinks by the number of chunks, and messages grow by it.
+
 namespace mpitron::pipeline {
 namespace {
 

@@ -2,6 +2,10 @@
 #include "utils/error.h"
 #include "utils/numbers/shape.h"
 
+// Reads --pipeline-model-parallel-layout, for example Et*3|(tt|)*2,m|L: E is the embedding, t a
+// layer, m a depth of multi-token prediction, L the loss; bars stand between stages, *N repeats a
+// symbol or a group.
+
 namespace mpitron::pipeline {
 namespace {
 

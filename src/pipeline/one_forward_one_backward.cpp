@@ -3,6 +3,10 @@
 #include "pipeline/schedule.h"
 #include "utils/error.h"
 
+// The schedules without chunks: 1F1B (Narayanan et al. 2019), one microbatch after the other on a
+// single stage, and zero bubble (ZB-H1, Qi et al. 2024), which puts weight gradients into the
+// bubble.
+
 namespace mpitron::pipeline {
 Index one_forward_one_backward_warmup(const ScheduleOptions& options, Index stage) {
   return std::min(options.stages - stage - 1, options.microbatches);

@@ -6,6 +6,10 @@
 
 #include "utils/error.h"
 
+// From options to the lists of actions of all stages: orders of computations by the kind of
+// schedule, then messages (communication.h). Schedules are data, and the simulator proves one
+// before it runs.
+
 namespace mpitron::pipeline {
 namespace {
 
@@ -24,6 +28,7 @@ ActionList compute_order(const ScheduleOptions& options, Index stage) {
   return {};
 }
 
+/// Error(usage) where stages, chunks and microbatches make no schedule of this kind.
 void check_counts(const ScheduleOptions& options) {
   if (options.stages < 1 || options.chunks < 1 || options.microbatches < 1 ||
       options.microbatch_group_size_per_virtual_stage < 0) {

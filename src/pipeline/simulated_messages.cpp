@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+// Messages in simulated time. With buffered transport a send is over at once; with rendezvous both
+// ends must have posted. Numbers count the messages of each channel on both sides: they must come
+// in one order.
+
 namespace mpitron::pipeline {
 namespace {
 

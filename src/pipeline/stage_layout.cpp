@@ -6,6 +6,10 @@
 
 #include "utils/error.h"
 
+// Which layers lie on which stage, by the three ways in which the reference says so: equal shares
+// (with embedding and loss counted as layers or not), other numbers for the first and last stage,
+// or a layout string.
+
 namespace mpitron::pipeline {
 namespace {
 
@@ -15,10 +19,12 @@ Index chunks_of(const ParallelConfig& p) {
   return p.virtual_pipeline_model_parallel_size.value_or(1);
 }
 
+/// Whether first or last stage have a number of layers of their own.
 bool is_uneven(const ParallelConfig& p) {
   return p.decoder_first_pipeline_num_layers || p.decoder_last_pipeline_num_layers;
 }
 
+/// Whether embedding or loss count as a layer when layers are divided.
 bool is_accounted(const ParallelConfig& p) {
   return p.account_for_embedding_in_pipeline_split || p.account_for_loss_in_pipeline_split;
 }
@@ -95,6 +101,7 @@ std::vector<Index> even_stages(const ParallelConfig& p, Index num_layers) {
                             divided(blocks, stages, "pipeline stages"));
 }
 
+/// Error(usage) where the layers of a stage cannot be cut into its chunks.
 void check_virtual_stages(const ParallelConfig& p, Index layers_per_stage) {
   const auto& per_chunk = p.num_layers_per_virtual_pipeline_stage;
   if (!per_chunk) {
@@ -135,6 +142,7 @@ std::vector<ChunkLayers> split(const ParallelConfig& p, Index num_layers, Index 
   return virtual_stages;
 }
 
+/// Error(usage) that quotes the layout string.
 [[noreturn]] void bad_layout(const ParallelConfig& p, const std::string& what) {
   throw_usage("--pipeline-model-parallel-layout '{}': {}", *p.pipeline_model_parallel_layout, what);
 }

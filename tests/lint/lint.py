@@ -10,7 +10,8 @@ usage: lint.py [--root DIR] [--no-format]
   budget    limits of the style budget, printed with medians and 90 % quantiles; at most 30 sources in a folder, 20 fields in a
             struct; comments on a tenth of the lines
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
-  docs      the tables of docs/architecture.md say the same as CMakeLists.txt; sources and pages that pages name exist;
+  docs      the tables of docs/architecture.md say the same as CMakeLists.txt; sources and pages that pages name exist,
+            and so do the folders on the ways through the code; at most 40 terms in the glossary;
             no line of a page over 140 columns but rows of tables
   shell     shellcheck has nothing to say about a shell script or sbatch file
   golden    tests/golden is at most 12 MB, so that a clone stays light
@@ -34,7 +35,7 @@ SHELL_ROOTS = ("jobs", "tests", "benchmarks", "cmake", ".ci")
 GENERATED = {"build_info.h", "devices.h", "device_under_test.h", "intrinsics.cuh", "warpgroup.cuh", "wgmma.cuh"}  # or chosen by the include path
 ALLOWED_MACROS = {"MPITRON_CHECK", "MPITRON_DCHECK"}
 FILE_LIMIT, CUDA_FILE_LIMIT, FUNCTION_LIMIT, PARAMETER_LIMIT, FIELD_LIMIT, COLUMN_LIMIT = 600, 800, 90, 6, 20, 100
-FOLDER_LIMIT, PAGE_COLUMN_LIMIT, SHORT_FILE, SMALL_TREE = 30, 140, 40, 50
+FOLDER_LIMIT, PAGE_COLUMN_LIMIT, SHORT_FILE, SMALL_TREE, TERM_LIMIT = 30, 140, 40, 50, 40
 GOLDEN_LIMIT = 12_000_000
 BUDGET = {"file lines": (120, 350), "function lines": (8, 35), "parameters": (None, 4)}
 MIRROR_MINIMUM, TEST_RATIO_MINIMUM, COMMENT_MINIMUM = 0.8, 0.5, 0.1  # recorded runs, which are data, test much of the rest
@@ -326,6 +327,20 @@ class Lint:
             real = self.layers[name].subfolders if name in self.layers else []
             if documented != real:
                 self.report("docs", "docs/architecture.md", 0, f"subfolders of {name}: documented {documented}, real {real}")
+
+        self.check_ways(page)
+        terms = re.findall(r"^\| ", page.partition("## 14. Glossary")[2], re.M)[2:]
+        if len(terms) > TERM_LIMIT:
+            self.report("docs", "docs/architecture.md", 0, f"{len(terms)} terms in the glossary, at most {TERM_LIMIT}")
+
+    def check_ways(self, page):
+        """Every folder on the ways through the code exists (check_pages asks for the files)."""
+        folders = {"/" + os.path.dirname(path) + "/" for path in self.by_path}
+        table = re.search(r"^\| question \|.*?(?:\n\n|\Z)", page, re.M | re.S)
+        for way in re.findall(r"^\| [^|]*\| (.*) \|$", table.group() if table else "", re.M):
+            for name in re.findall(r"`([\w./-]*/)`", way):
+                if not any(("/" + name) in folder for folder in folders):
+                    self.report("docs", "docs/architecture.md", 0, f"there is no folder {name}")
 
     def find_pages(self):
         yield from (name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md") if os.path.exists(os.path.join(self.root, name)))

@@ -30,6 +30,7 @@ FLOORS = {
     "src/nn/low/norm.h": "#pragma once\n",
     "src/nn/high/block.h": "#pragma once\n",
 }
+LAYERS = "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | io | x |\n| `kernels` | - | x |\n"
 LONG_FUNCTION = "int f() {\n" + "  g();\n" * 95 + "}\n"
 # case -> (files that differ from the clean tree, text that the report must hold; None: the tree must pass)
 CASES = {
@@ -76,6 +77,10 @@ CASES = {
                                "layer data: documented [], real ['io']"),
     "wrong_table_of_subfolders_fails": ({**FLOORS, "docs/architecture.md": "| `src/nn/` | holds |\n| --- | --- |\n| `high` | x |\n| `low` | x |\n"},
                                         "subfolders of nn: documented ['high', 'low'], real ['low', 'high']"),
+    "way_through_a_lost_folder_fails": ({"docs/architecture.md": LAYERS + "\n| question | way |\n| --- | --- |\n| Where? | `io/` -> `data/lost/` |\n"},
+                                        "there is no folder data/lost/"),
+    "long_glossary_fails": ({"docs/architecture.md": LAYERS + "\n## 14. Glossary\n\n| term | meaning |\n| --- | --- |\n" + "| a | b |\n" * 41},
+                            "41 terms in the glossary, at most 40"),
     "page_naming_a_lost_source_fails": ({"docs/how-to/x.md": "See `io/lost.h`.\n"}, "docs/how-to/x.md:1: [docs] there is no io/lost.h"),
     "page_linking_to_a_lost_page_fails": ({"README.md": "[how](docs/lost.md#here)\n"}, "README.md:1: [docs] there is no docs/lost.md"),
     "page_with_a_long_line_fails": ({"README.md": "word " * 29 + "\n"}, "README.md:1: [docs] 145 columns"),
@@ -85,7 +90,7 @@ CASES = {
     "faulty_shell_fails": ({"jobs/train/x.sbatch": "#!/bin/bash\nrm $1\n"}, "jobs/train/x.sbatch:2: [shell]"),
     "good_shell_passes": ({"jobs/launch.sh": "#!/bin/bash\nrm \"$1\"\n"}, None),
     "large_reference_data_fails": ({"tests/golden/curves/x/weights": "0" * 12_000_001}, "12000001 bytes, at most 12000000"),
-    "right_docs_table_passes": ({"docs/architecture.md": "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | io | x |\n| `kernels` | - | x |\n"}, None),
+    "right_docs_table_passes": ({"docs/architecture.md": LAYERS}, None),
 }
 
 

@@ -77,7 +77,7 @@ class ConvRows {
     return states.as<T>() + of * states.stride(0) + i * states.stride(1) + begin;
   }
 
-  TileRows<const T> rows_;
+  SampleRows<const T> rows_;
   Index first_, width_, count_;
   std::vector<T> before_;
 };
@@ -86,7 +86,7 @@ template <class T>
 void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, Index begin,
               Index count) {
   const ConvRows<T> x(k, piece, begin, count);
-  const TileRows<T> y(k.y, 0, begin);
+  const SampleRows<T> y(k.y, 0, begin);
   for (Index i = 0; i < piece.rows; ++i) {
     simd::for_lanes(count, [&](Index c, auto lanes) {
       Float sum = simd::load(taps.bias() + c, lanes);

@@ -20,8 +20,8 @@ Index first_tap(const Taps& taps, Index i, Index start) {
 
 /// What the activation gets at position i, from the taps from `first` on, in these lanes.
 template <class T, class Lanes>
-[[gnu::always_inline]] inline Float convolved(const TileRows<const T>& x, const Taps& taps, Index i,
-                                              Index first, Index c, Lanes lanes) {
+[[gnu::always_inline]] inline Float convolved(const SampleRows<const T>& x, const Taps& taps,
+                                              Index i, Index first, Index c, Lanes lanes) {
   Float sum = simd::load(taps.bias() + c, lanes);
   for (Index k = first; k < taps.width(); ++k) {
     sum = simd::fma(simd::load(x[i - taps.width() + 1 + k] + c, lanes),
@@ -61,14 +61,6 @@ class TapSums {
   std::vector<double> total_;
 };
 
-void put(const InOut& view, Index at, double value, bool accumulate) {
-  visit_dtype(view.dtype, [&]<class T>() {
-    T& to = view.as<T>()[at];
-    to = T(
-        static_cast<float>((accumulate ? static_cast<double>(static_cast<float>(to)) : 0) + value));
-  });
-}
-
 /// A tile of channels of all samples, backwards.
 template <class T>
 class ColumnGradients {
@@ -89,11 +81,11 @@ class ColumnGradients {
     }
     for (Index c = 0; c < count_; ++c) {
       for (Index tap = 0; tap < taps_.width(); ++tap) {
-        put(k_.dweight, (begin_ + c) * taps_.width() + tap, sums_.total(tap, c),
-            k_.accumulate_weight);
+        put_number(k_.dweight, (begin_ + c) * taps_.width() + tap, sums_.total(tap, c),
+                   k_.accumulate_weight);
       }
       if (k_.dbias) {
-        put(k_.dbias, begin_ + c, sums_.total(taps_.width(), c), k_.accumulate_bias);
+        put_number(k_.dbias, begin_ + c, sums_.total(taps_.width(), c), k_.accumulate_bias);
       }
     }
   }
@@ -103,7 +95,7 @@ class ColumnGradients {
 
   /// The gradient before the activation at each position, and the taps' sums of it.
   void differentiate(Index sample) {
-    const TileRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
+    const SampleRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
     const Index s = k_.x.size(0), width = taps_.width();
     for (Index i = 0; i < s; ++i) {
       const Index first = first_tap(taps_, i, starts_(i, sample));
@@ -137,7 +129,7 @@ class ColumnGradients {
     return tap;
   }
   void spread(Index sample) {
-    const TileRows<T> dx(k_.dx, sample, begin_);
+    const SampleRows<T> dx(k_.dx, sample, begin_);
     for (Index i = 0; i < k_.x.size(0); ++i) {
       const Index first = first_tap_back(i, sample);
       simd::for_lanes(count_, [&](Index c, auto lanes) {
@@ -167,8 +159,8 @@ void run(device::HostStream&, const CausalConvForward& k) {
     for_columns(k.x, [&](Index begin, Index count) {
       const Taps taps(k.weight, k.bias, begin, count);
       for (Index sample = 0; sample < k.x.size(1); ++sample) {
-        const TileRows<const T> x(k.x, sample, begin);
-        const TileRows<T> y(k.y, sample, begin);
+        const SampleRows<const T> x(k.x, sample, begin);
+        const SampleRows<T> y(k.y, sample, begin);
         for (Index i = 0; i < k.x.size(0); ++i) {
           const Index first = first_tap(taps, i, starts(i, sample));
           simd::for_lanes(count, [&](Index c, auto lanes) {

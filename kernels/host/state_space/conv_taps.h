@@ -1,11 +1,14 @@
 #pragma once
+#include <algorithm>
 #include <vector>
 
-#include "kernels/host/common/views.h"
+#include "kernels/host/state_space/sample_rows.h"
 
 namespace mpitron::kernels::host {
 
-/// weight[k][c] and the bias of a tile of channels, fp32.
+/// The weights [c, 1, width] and the bias [c] of a tile of channels, as fp32 and turned, so that
+/// the channels of one tap lie side by side: what the vectors of a convolution load. Channels
+/// beyond the tile's `count`, and a bias that is not there, are 0.
 class Taps {
  public:
   static constexpr Index kColumns = 64;  // a tile stays in the nearest cache
@@ -33,21 +36,6 @@ class Taps {
  private:
   Index width_;
   std::vector<float> values_;
-};
-
-/// One tile of channels of one sample of a view [s, b, c].
-template <class T>
-class TileRows {
- public:
-  template <class View>
-  TileRows(const View& view, Index sample, Index begin)
-      : data_(view.template as<std::remove_const_t<T>>() + sample * view.stride(1) + begin),
-        stride_(view.stride(0)) {}
-  T* operator[](Index i) const { return data_ + i * stride_; }
-
- private:
-  T* data_;
-  Index stride_;
 };
 
 }  // namespace mpitron::kernels::host

@@ -157,13 +157,6 @@ class HeadBackward {
   HeadSums sums_;
 };
 
-void put(const InOut& view, Index index, double value, bool accumulate) {
-  const double before = accumulate ? number_at(view, index) : 0;
-  visit_scan_types(view.dtype, [&]<class T, class Real>() {
-    view.as<T>()[index] = T(static_cast<Real>(before + value));
-  });
-}
-
 }  // namespace
 
 void run(device::HostStream&, const DeltaRuleForward& k) {
@@ -196,8 +189,8 @@ void run(device::HostStream&, const DeltaRuleBackward& k) {
       const HeadSums& own = sums[at(sample * heads + head)];
       all.a_log += own.a_log, all.dt_bias += own.dt_bias;
     }
-    put(k.da_log, head, all.a_log, k.accumulate);
-    put(k.ddt_bias, head, all.dt_bias, k.accumulate);
+    put_number(k.da_log, head, all.a_log, k.accumulate);
+    put_number(k.ddt_bias, head, all.dt_bias, k.accumulate);
   }
 }
 

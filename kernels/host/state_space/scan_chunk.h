@@ -3,64 +3,11 @@
 #include <vector>
 
 #include "kernels/host/common/parallel.h"
+#include "kernels/host/state_space/sample_rows.h"
 #include "kernels/host/state_space/small_product.h"
 #include "kernels/state_space/selective_scan.h"
 
 namespace mpitron::kernels::host {
-
-/// f<T, Real>() with the type in memory and the one of the arithmetic.
-template <class F>
-void visit_scan_types(DType dtype, F&& f) {
-  if (dtype == DType::f64) {
-    f.template operator()<double, double>();
-  } else {
-    visit_dtype(dtype, [&]<class T>() { f.template operator()<T, float>(); });
-  }
-}
-
-template <class T>
-double as_double(T x) {
-  using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  return static_cast<double>(static_cast<Real>(x));
-}
-
-inline double number_at(const In& view, Index at) {
-  if (view.dtype == DType::f64) {
-    return view.as<double>()[at];
-  }
-  return visit_dtype(view.dtype, [&]<class T>() { return as_double(view.as<T>()[at]); });
-}
-
-/// Rows of one sample, and columns of them, of a view [s, b, columns].
-template <class T>
-class SampleRows {
- public:
-  template <class View>
-  SampleRows(const View& view, Index sample, Index first_column)
-      : data_(view.template as<std::remove_const_t<T>>() + sample * view.stride(1) + first_column),
-        stride_(view.stride(0)) {}
-  T* operator[](Index i) const { return data_ + i * stride_; }
-  template <class Real>
-  void read(Index first, Index count, Index columns, Real* to) const {
-    for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j < columns; ++j) {
-        to[i * columns + j] = static_cast<Real>((*this)[first + i][j]);
-      }
-    }
-  }
-  template <class Real>
-  void write(Index first, Index count, Index columns, const Real* from) const {
-    for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j < columns; ++j) {
-        (*this)[first + i][j] = T(from[i * columns + j]);
-      }
-    }
-  }
-
- private:
-  T* data_;
-  Index stride_;
-};
 
 /// Steps of one head in a chunk: dt, and the logarithm a of the decay since the chunk's start.
 struct ChunkSteps {

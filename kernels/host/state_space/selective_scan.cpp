@@ -319,13 +319,6 @@ class GroupBackward {
   Scratch<Real> dy_, dx_, db_, dc_, w_, turned_x_, read_, weighed_, turned_state_;
 };
 
-void put(const InOut& view, Index index, double value, bool accumulate) {
-  const double before = accumulate ? number_at(view, index) : 0;
-  visit_scan_types(view.dtype, [&]<class T, class Real>() {
-    view.as<T>()[index] = T(static_cast<Real>(before + value));
-  });
-}
-
 }  // namespace
 
 void run(device::HostStream&, const SelectiveScanForward& k) {
@@ -348,9 +341,9 @@ void run(device::HostStream&, const SelectiveScanBackward& k) {
       const HeadSums& own = sums[at(sample * heads + head)];
       all.a_log += own.a_log, all.d += own.d, all.dt_bias += own.dt_bias;
     }
-    put(k.da_log, head, all.a_log, k.accumulate);
-    put(k.dd, head, all.d, k.accumulate);
-    put(k.ddt_bias, head, all.dt_bias, k.accumulate);
+    put_number(k.da_log, head, all.a_log, k.accumulate);
+    put_number(k.dd, head, all.d, k.accumulate);
+    put_number(k.ddt_bias, head, all.dt_bias, k.accumulate);
   }
 }
 

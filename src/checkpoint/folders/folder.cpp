@@ -16,6 +16,11 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Folders of checkpoints on disk. A save appears under its name only when all of its bytes and its
+// name are on the disk (write, sync, rename, sync the folder); the tracker is written last. So
+// whatever ends a run in between leaves the checkpoints of before, and leftovers that the next save
+// removes.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -27,6 +32,7 @@ constexpr std::string_view kPrefix = "iter_";
 constexpr std::string_view kUnfinished = ".tmp";
 constexpr Index kRelease = -1;
 
+/// "iter_0000123", or "release" for weights without an iteration: Megatron's names.
 std::string name_of_iteration(Index iteration) {
   return iteration == kRelease ? "release" : fmt::format("iter_{:07d}", iteration);
 }
@@ -49,6 +55,7 @@ std::optional<Index> iteration_of(const std::string& name) {
   return value && name_of_iteration(*value) == name ? value : std::nullopt;
 }
 
+/// What is in a folder, by name; nothing where there is no folder.
 std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code failed;
@@ -63,12 +70,14 @@ std::vector<fs::path> entries(const fs::path& folder) {
   return paths;
 }
 
+/// Renames or ends with Error(data) that says why.
 void rename_folder(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) {
     throw_system_error(from, "rename", errno);
   }
 }
 
+/// Removes a folder with all that is in it.
 void remove_folder(const fs::path& path) {
   std::error_code failed;
   fs::remove_all(path, failed);
@@ -116,6 +125,7 @@ fs::path Folder::unfinished_file(Index iteration) const {
   return root_ / (name_of_iteration(iteration) + std::string(kUnfinished)) / kFile;
 }
 
+/// Makes room for a save: the folder itself, without leftovers of saves that were cut off.
 void Folder::begin(Index iteration) const {
   const fs::path folder = unfinished_file(iteration).parent_path();
   std::error_code failed;
@@ -130,6 +140,7 @@ void Folder::begin(Index iteration) const {
   }
 }
 
+/// Brings a finished save to the disk and to its name, without moving the tracker.
 void Folder::put(Index iteration) const {
   const fs::path unfinished = unfinished_file(iteration);
   PosixFile(unfinished, PosixFile::Mode::modify).sync();
@@ -138,6 +149,7 @@ void Folder::put(Index iteration) const {
   sync_folder(root_);
 }
 
+/// From here on a run that starts takes this checkpoint.
 void Folder::commit(Index iteration) const {
   put(iteration);
   AtomicFile tracker(root_ / kTracker);
@@ -205,6 +217,7 @@ std::vector<Index> Folder::before_last(Index kept, Index newest) const {
   return older;
 }
 
+/// Why a checkpoint cannot be taken; empty where it can.
 std::string reason_against(const fs::path& path) {
   try {
     const File file(path);

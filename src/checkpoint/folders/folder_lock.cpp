@@ -14,9 +14,14 @@
 #include "utils/log.h"
 #include "utils/system/machine.h"
 
+// The lock of a folder that a run saves into: an advisory lock of the system on a file that also
+// says who holds it. The system drops it with the process, so nothing has to be cleaned up after a
+// crash.
+
 namespace mpitron::checkpoint {
 namespace {
 
+/// Host and process number, for the message of whoever comes later.
 std::string this_process() {
   return fmt::format("host {}, process {}", host_name(), ::getpid());
 }

@@ -12,6 +12,9 @@
 #include "utils/error.h"
 #include "utils/timer.h"
 
+// Compares what lies on the disk with the hashes that were noted when it was written, extent by
+// extent on all cores, and says which data sets have a part of a damaged one.
+
 namespace mpitron::checkpoint {
 namespace {
 

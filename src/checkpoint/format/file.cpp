@@ -9,6 +9,10 @@
 #include "checkpoint/format/writer_files.h"
 #include "utils/error.h"
 
+// A checkpoint's file is made in two steps. HDF5 lays out all data sets and writes the metadata
+// while they are still empty; the bytes of tensors go to their offsets without HDF5 (posix_file.h),
+// from all ranks at once. The seal closes the file (seal.h).
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -25,6 +29,7 @@ std::optional<Index> bytes_of(const DataSet& data_set) {
   return bytes;
 }
 
+/// Error(data) where a data set does not lie inside the file: such a header is damaged.
 void check_place(const DataSet& data_set, Index end, const std::string& path) {
   const std::optional<Index> bytes = bytes_of(data_set);
   if (!bytes || data_set.offset < 0 || *bytes > end || data_set.offset > end - *bytes) {

@@ -5,6 +5,10 @@
 #include "checkpoint/format/posix_file.h"
 #include "utils/error.h"
 
+// What stands in a checkpoint's file beside tensors: the schema, counters, texts, embedded files,
+// and which ranges of the file the extents cover. docs/checkpoint-format.md is the description for
+// other programs.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -25,6 +29,7 @@ bool valid_name(const std::string& name) {
   return true;
 }
 
+/// The attribute of this name and type; Error(data) where it is missing or has another type.
 template <class T>
 T take(const Attributes& attributes, const std::string& name, const std::string& path) {
   const auto found = attributes.find(name);
@@ -34,6 +39,7 @@ T take(const Attributes& attributes, const std::string& name, const std::string&
   return std::get<T>(found->second);
 }
 
+/// Ranges in order, touching ones as one.
 Coverage joined(Coverage ranges) {
   std::sort(ranges.begin(), ranges.end());
   Coverage result;

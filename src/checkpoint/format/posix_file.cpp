@@ -150,4 +150,13 @@ void sync_folder(const std::filesystem::path& folder) {
   }
 }
 
+void move_into_place(const std::filesystem::path& from, const std::filesystem::path& to) {
+  std::error_code failed;
+  std::filesystem::rename(from, to, failed);
+  if (failed) {
+    throw_system_error(to, "rename " + from.string() + " to this", failed.value());
+  }
+  sync_folder(std::filesystem::absolute(to).parent_path());
+}
+
 }  // namespace mpitron::checkpoint

@@ -43,6 +43,10 @@ void check_room(const std::filesystem::path& path, Index bytes);
 /// Brings the names in a folder to the disk.
 void sync_folder(const std::filesystem::path& folder);
 
+/// Gives a file, whose bytes are on the disk, the name `to`, replacing what has it, and brings the
+/// new name to the disk. Error(data).
+void move_into_place(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// Error(data) for errno: "PATH: cannot ACTION: REASON", and what to do where that is known.
 [[noreturn]] void throw_system_error(const std::filesystem::path& path, const std::string& action,
                                      int error);

@@ -6,6 +6,10 @@
 
 #include "utils/error.h"
 
+// The seal is the proof that a file is whole: its size, and a hash of everything that is no tensor.
+// It is written last and read first, by plain reads, so that a file that was cut or damaged is
+// refused before HDF5 looks at it.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -21,10 +25,12 @@ struct Record {
 };
 static_assert(sizeof(Record) == Seal::kBytes && sizeof(Extent) == 32);
 
+/// A hash of the record's other fields: a seal proves itself.
 std::uint64_t check_of(const Record& record) {
   return hash64({reinterpret_cast<const char*>(&record), offsetof(Record, check)});
 }
 
+/// Feeds bytes of the file to a hash, in pieces.
 void update(Hasher128& hasher, const PosixFile& file, Index offset, Index bytes) {
   std::string piece;
   while (bytes > 0) {

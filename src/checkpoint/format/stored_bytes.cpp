@@ -5,6 +5,9 @@
 #include "checkpoint/format/seal.h"
 #include "utils/check.h"
 
+// One row of offsets over one or several files: whoever reads a checkpoint need not know whether
+// ranks shared a file or wrote one each.
+
 namespace mpitron::checkpoint {
 namespace {
 

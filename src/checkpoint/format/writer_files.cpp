@@ -15,6 +15,10 @@
 #include "io/hdf5/hdf5_types.h"
 #include "utils/error.h"
 
+// The scheme of a file for each writer. Each holds its ranges as plain data sets; the checkpoint's
+// own file shows them as whole tensors by HDF5's virtual data sets, so that any HDF5 tool reads it,
+// and notes size and seal of each, so that a file of another save is refused.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -31,6 +35,7 @@ std::uint64_t word(Index value) {
   return static_cast<std::uint64_t>(value);
 }
 
+/// Writes two tables of words: size and seal of each writer's file, and where each range lies.
 void write_tables(Hdf5File& file, std::span<const WriterPart> parts) {
   std::vector<std::uint64_t> writers, ranges;
   for (std::size_t i = 0; i < parts.size(); ++i) {

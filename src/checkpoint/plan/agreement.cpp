@@ -4,6 +4,9 @@
 
 #include "utils/error.h"
 
+// Texts between ranks, by collectives of numbers: sizes first, then all bytes in one operation.
+// Errors travel this way too, so that all ranks end with the same message.
+
 namespace mpitron::checkpoint {
 namespace {
 

@@ -8,13 +8,19 @@
 #include "checkpoint/plan/agreement.h"
 #include "utils/error.h"
 
+// Every rank describes its tensors as a text, and equal descriptions travel once: thousands of
+// ranks of one layout have few different ones. From them each rank knows who holds what, and plans
+// alike without talking again.
+
 namespace mpitron::checkpoint {
 namespace {
 
+/// Appends a number as its eight bytes.
 void put(std::string& text, Index number) {
   text.append(reinterpret_cast<const char*>(&number), sizeof number);
 }
 
+/// Reads such numbers back, in order.
 class Numbers {
  public:
   explicit Numbers(const std::string& text) : text_(text) {}
@@ -177,6 +183,7 @@ std::vector<Index> number(const std::vector<Key>& keys) {
 
 }  // namespace
 
+/// Tensors in the order of their visit, without values.
 Description::Description(std::span<const tensor::ShardedTensor> tensors) {
   for (const tensor::ShardedTensor& tensor : tensors) {
     const ShardMap map(tensor.shape, tensor.shard);

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+// The plan as one rank sees it: what it writes from its own memory, and what it gathers from others
+// before.
+
 namespace mpitron::checkpoint {
 
 std::vector<PlacedRange> ranges_of(const RankShare& share, std::span<const DataSet> data_sets) {

@@ -6,6 +6,10 @@
 
 #include "utils/error.h"
 
+// Which ranks hold the same elements. Shards of one data set must cover it once; within a shard,
+// distributed optimizers cut anywhere, so the cuts of all holders together make the ranges that are
+// shared out.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -13,6 +17,7 @@ const ShardMap& map_of(const Holdings& holdings, const ShardHolders& shard) {
   return holdings.maps[static_cast<std::size_t>(shard.map)];
 }
 
+/// Ends with the two ranks whose columns overlap without being equal.
 [[noreturn]] void report_overlap(const Holdings& holdings, const std::string& name,
                                  const ShardHolders& a, const ShardHolders& b) {
   const auto say = [&](const ShardHolders& shard) {

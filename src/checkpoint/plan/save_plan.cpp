@@ -5,6 +5,10 @@
 
 #include "checkpoint/plan/replicas.h"
 
+// Who writes what. Every byte is written once, by one of its holders, so that all write about as
+// much and each writes long runs. A rank's columns of a row-major tensor are short; bands of whole
+// rows are therefore gathered on one rank, which writes them in one go.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -29,6 +33,8 @@ Source source_of(const Holder& holder, Index map, Index local) {
   return {holder.rank, holder.item, local - holder.begin, map};
 }
 
+/// Deals the ranges of all data sets out: first what only one rank can write, then the rest, large
+/// ranges first, to those who have least so far.
 class Planner {
  public:
   Planner(const Holdings& holdings, const PlanOptions& options)

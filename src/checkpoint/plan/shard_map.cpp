@@ -1,5 +1,8 @@
 #include "checkpoint/plan/shard_map.h"
 
+// A shard as columns of rows: dimensions before the sharded one become rows, those behind it part
+// of a row's width.
+
 namespace mpitron::checkpoint {
 
 ShardMap::ShardMap(const Shape& global, const tensor::Shard& shard) {

@@ -11,9 +11,14 @@
 #include "utils/error.h"
 #include "utils/timer.h"
 
+// Loading into any layout. Each rank reads the parts of the file that its tensors need; values are
+// converted to the type that the run wants. Extents that are read are compared with their hashes,
+// each by one rank for all.
+
 namespace mpitron::checkpoint {
 namespace {
 
+/// Rank 0 opens first: where it cannot, all end with its message instead of many alike.
 File open_once(comm::Group& group, const std::filesystem::path& path) {
   std::string metadata;
   on_member_0(group, [&] { metadata = File(path).serialize(); });

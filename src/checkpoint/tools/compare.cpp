@@ -1,5 +1,3 @@
-#include "checkpoint/tools/compare.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -8,6 +6,7 @@
 
 #include "checkpoint/format/blocks.h"
 #include "checkpoint/format/on_all_cores.h"
+#include "checkpoint/tools/inspection.h"
 
 namespace mpitron::checkpoint {
 namespace {

@@ -1,11 +1,10 @@
-#include "checkpoint/tools/statistics.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "checkpoint/format/blocks.h"
 #include "checkpoint/format/on_all_cores.h"
+#include "checkpoint/tools/inspection.h"
 
 namespace mpitron::checkpoint {
 namespace {

@@ -13,6 +13,10 @@
 #include "utils/error.h"
 #include "utils/timer.h"
 
+// A save from the first call to the commit. Rank 0 makes the file while all ranks copy their share
+// to memory of their own (share_copier.h); a thread writes it (background_writer.h) while training
+// goes on; `finish` collects hashes and errors of all and commits, or removes what is there.
+
 namespace mpitron::checkpoint {
 namespace {
 

@@ -12,6 +12,10 @@
 #include "utils/text/hash.h"
 #include "utils/timer.h"
 
+// Checkpoints on the disks of the nodes themselves, for restarts within minutes. Ranks of different
+// nodes hold copies of each other's files, so that one lost node costs nothing; only the same
+// layout can load them.
+
 namespace mpitron::checkpoint {
 namespace {
 

@@ -9,6 +9,10 @@
 #include "comm/groups/stream_copy.h"
 #include "utils/check.h"
 
+// Takes a rank's share out of tensors that training will change. Contiguous ranges are copied into
+// a ring of fixed size as the writer empties it; rows of which several ranks hold columns are
+// gathered by messages first.
+
 namespace mpitron::checkpoint {
 
 const std::byte* ShareCopier::memory(const RankShare::Part& part) const {

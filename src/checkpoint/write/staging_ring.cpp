@@ -4,6 +4,9 @@
 
 #include "utils/error.h"
 
+// Memory between the copier and the writer. Blocks are taken in order and given back in order, so
+// two positions describe the ring; a block that would cross the end begins at the start instead.
+
 namespace mpitron::checkpoint {
 namespace {
 

@@ -3,8 +3,7 @@
 #include <filesystem>
 
 #include "checkpoint/format/file.h"
-#include "checkpoint/tools/compare.h"
-#include "checkpoint/tools/statistics.h"
+#include "checkpoint/tools/inspection.h"
 #include "cli/checkpoint_path.h"
 #include "cli/commands.h"
 #include "cli/flags.h"

@@ -28,7 +28,7 @@ constexpr const char* kPlanHelp =
     "predicted, and the errors by class.\n\n"
     "mpitron plan OPTIONS --machine NAME|FILE.yaml [--stack NAME] --world-size N: step time, "
     "memory\n"
-    "and energy of the layout on this machine; with --search the best layouts on N GPUs:\n"
+    "and energy of the layout on this machine; with --search --gpus N the best ones on N GPUs:\n"
     "  --top N  --fix tp=8,pp=4 (tp cp pp vp ep etp mbs fsdp)  --memory-margin PERCENT  "
     "--save-flags FILE\n"
     "  --why tp=4,pp=8  --what-if network.share=0.5,tensor-overlap=0 (factors)  --tokens 1e12\n"
@@ -41,7 +41,8 @@ constexpr const char* kPlanHelp =
     "mpitron plan OPTIONS --world-size N --dry-run all|RANK: the program of every class of ranks,\n"
     "played without devices and peers: memory, groups, and the proof that all ranks fit "
     "together.\n\n"
-    "mpitron plan --fit RUN_DIR... --machine M: values of the software from steps of runs\n"
+    "mpitron plan --fit RUN_DIR... --machine M [--stack-out FILE]: values of the software from\n"
+    "steps of runs\n"
     "mpitron plan --from-trace DIR --machine M [--what-if pp=8]: from a profiled run\n";
 
 constexpr train::NamedAxes kExpertGroups[] = {{"expert", "ep"},

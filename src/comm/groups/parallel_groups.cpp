@@ -5,6 +5,10 @@
 
 #include "utils/error.h"
 
+// The groups of one rank, from a grid of ranks. Every rank makes the same groups in the same order,
+// also those in which it is alone: making one may need all its members. Dense layers and experts
+// have grids of their own over the same ranks and share the pipeline's stages.
+
 namespace mpitron::comm {
 namespace {
 
@@ -13,9 +17,11 @@ class Maker {
  public:
   Maker(World& world, const RankGrid& grid) : world_(world), grid_(grid) {}
 
+  /// Makes the group of this rank along these axes of the dense layers' grid.
   GroupHandle along(const std::string& name, AxisSet axes) const {
     return world_.make_group(name, grid_.dense().group_of(world_.rank(), axes));
   }
+  /// Makes the same along axes of the experts' grid.
   GroupHandle along_experts(const std::string& name, AxisSet axes) const {
     return world_.make_group(name, grid_.expert().group_of(world_.rank(), axes));
   }

@@ -7,6 +7,10 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// Ranks as numbers in a mixed radix: each axis has a size and a stride, the product of the sizes of
+// the axes before it in the order. A group along some axes is a rank's number with all other digits
+// kept. Names, order and defaults are those of Megatron's parallel_state.
+
 namespace mpitron::comm {
 namespace {
 
@@ -34,6 +38,7 @@ Index divide(Index world, Index part, std::string_view options) {
   return world / part;
 }
 
+/// Gives the data parallel axis what the other axes of dense layers leave of the world.
 Grid::Sizes dense_sizes(Index world, const ParallelSizes& p) {
   const Index data = divide(world, p.tensor * p.context * p.pipeline,
                             "--tensor-model-parallel-size x --context-parallel-size x "

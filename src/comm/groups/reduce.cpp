@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <array>
 
+// Sums over ranks, for every transport. Inputs are added in the order of ranks, block by block, so
+// that the bits depend neither on who arrives first nor on how an operation is cut. bf16 and fp16
+// are added in fp32 and rounded once, other types in their own.
+
 namespace mpitron::comm {
 namespace {
 
@@ -22,6 +26,7 @@ struct Accumulator<Float16> {
   using Type = float;
 };
 
+/// Joins two numbers by the operation of a reduction.
 template <class A>
 A combine(A a, A b, Reduction reduction) {
   switch (reduction) {

@@ -4,6 +4,10 @@
 
 #include <sched.h>
 
+// How operations move on without a thread of their own: whoever waits for one, or tests it, steps
+// all that are under way on this rank. A wait polls first, then yields its core, and tells the
+// watchdog of itself so that a hang is explained.
+
 namespace mpitron::comm {
 namespace {
 

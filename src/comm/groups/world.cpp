@@ -9,6 +9,9 @@
 #include "utils/system/machine.h"
 #include "utils/trace.h"
 
+// What every kind of world has in common, and the measurement of clocks: a rank asks rank 0 for its
+// time sixteen times, and the answer that came back fastest counts (Cristian 1989).
+
 namespace mpitron::comm {
 
 std::shared_ptr<Group> World::all() {

@@ -5,6 +5,10 @@
 
 #include "comm/groups/stream_copy.h"
 
+// Collectives from messages, for ranks on different nodes: a barrier by dissemination, a broadcast
+// by a binomial tree, gathers and exchanges by a message between every two members. Each is a state
+// that `step` moves on as its messages arrive; nothing blocks.
+
 namespace mpitron::comm {
 
 /// A sequence number has its tags back only when the operation 16 before it has ended here.
@@ -35,6 +39,7 @@ std::vector<Index> MessageCollective::absent() const {
 
 namespace {
 
+/// Waits for all in log2(n) rounds.
 class MessageBarrier final : public MessageCollective {
  public:
   using MessageCollective::MessageCollective;
@@ -73,6 +78,7 @@ std::shared_ptr<Operation> make_message_barrier(MessageMembers& members, const R
 
 namespace {
 
+/// Carries the root's bytes down a binomial tree.
 class MessageBroadcast final : public MessageCollective {
  public:
   using MessageCollective::MessageCollective;
@@ -124,6 +130,7 @@ std::shared_ptr<Operation> make_message_broadcast(MessageMembers& members, const
 
 namespace {
 
+/// Gathers, or exchanges with counts, by direct messages between every two members.
 class MessageExchange final : public MessageCollective {
  public:
   using MessageCollective::MessageCollective;

@@ -4,6 +4,11 @@
 #include "comm/groups/reduce.h"
 #include "comm/messages/message_collective.h"
 
+// Reductions from messages. The data is cut into blocks; of each block a member receives its piece
+// from all, adds the pieces in the order of members as shared memory does (reduce.h), and for an
+// all-reduce sends the sum back. So the bits are those of one node, at the price of n times the
+// latency of a tree.
+
 namespace mpitron::comm {
 namespace {
 
@@ -103,6 +108,7 @@ class ReduceBlock {
   std::optional<MessageTransfers> sums_under_way_;
 };
 
+/// Moves the blocks of one all-reduce or reduce-scatter, a few at a time.
 class MessageReduction final : public MessageCollective {
  public:
   using MessageCollective::MessageCollective;
@@ -112,6 +118,7 @@ class MessageReduction final : public MessageCollective {
   static_assert(2 * kBlocks < MessageMembers::kTagsEach - 1);
 
   bool scatters() const { return request_.kind == CollectiveKind::reduce_scatter; }
+  /// The data that is read: an all-reduce works in place.
   ConstTensorView data() const { return scatters() ? request_.input : request_.output; }
 
   /// Blocks bound the memory that pieces take, and overlap one's sum with another's way.
@@ -147,6 +154,7 @@ class MessageReduction final : public MessageCollective {
                ? 0
                : 1;
   }
+  /// Whether the tags of the next block are in use by an earlier one.
   bool place_of_next_is_free() const {
     return std::none_of(blocks_.begin(), blocks_.end(), [this](const auto& block) {
       return block.first % kBlocks == number_ % kBlocks;

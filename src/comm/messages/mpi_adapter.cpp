@@ -10,6 +10,10 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// The only place that calls MPI: start and end of the program, the few collectives of the start,
+// and messages that do not block. Collectives of training are made from these messages
+// (message_collective.cpp) or from shared memory, so that their order of additions is ours.
+
 namespace mpitron::comm {
 namespace {
 
@@ -26,6 +30,7 @@ void check_mpi(int code) {
   }
 }
 
+/// A message in one or several parts; it is done when all are.
 class MpiTransfer final : public Messages::Transfer {
  public:
   void add(MPI_Request request) { requests_.push_back(request); }

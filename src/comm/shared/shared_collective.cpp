@@ -2,9 +2,16 @@
 
 #include <algorithm>
 
+// Collectives among the ranks of one node. Each member posts where its data lies and counts itself
+// in; when all have, each does its share of the work by reading and writing the others' memory, and
+// counts itself out. Postings that do not fit together name the rank that strays before anything is
+// read.
+
 namespace mpitron::comm {
 namespace {
 
+/// Whether two members call the same operation on as much data; exchanges may differ in their
+/// amounts.
 bool agree(const Posting& a, const Posting& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.peer == b.peer && a.reduction == b.reduction &&
          (a.kind == CollectiveKind::all_to_all || a.numel == b.numel);

@@ -12,6 +12,10 @@
 #include "comm/groups/stream_copy.h"
 #include "utils/error.h"
 
+// Memory that all ranks of a node reach: an anonymous file of each rank, which the others open
+// through /proc. Tensors are allocated in it from the start, so that most collectives copy nothing
+// before they begin; others are copied to it for as long as an operation lasts.
+
 namespace mpitron::comm {
 
 namespace {

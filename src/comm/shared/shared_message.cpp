@@ -2,6 +2,9 @@
 
 #include "comm/groups/stream_copy.h"
 
+// Messages between two ranks of a node: the sender posts the address of its data in a ring of the
+// pair, the receiver copies from there and counts. There is no copy in between.
+
 namespace mpitron::comm {
 /// Ends when the receiver has copied: the sender's memory is read in place.
 bool SharedSend::step() {

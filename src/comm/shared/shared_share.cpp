@@ -7,6 +7,9 @@
 #include "comm/groups/reduce.h"
 #include "comm/groups/stream_copy.h"
 
+// What one member does of a collective in shared memory: ranges of a sum that it computes, or
+// copies that it makes. The work is done in steps of 4 MiB, between which other operations move on.
+
 namespace mpitron::comm {
 namespace {
 

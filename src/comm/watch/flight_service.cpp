@@ -14,6 +14,10 @@
 
 #include "utils/system/machine.h"
 
+// Answers to ranks of other nodes that ask what a rank of this one is doing. A key of the run keeps
+// strangers out; every socket gives up after a second, so that asking about a dead machine does not
+// hang the asker.
+
 namespace mpitron::comm {
 namespace {
 

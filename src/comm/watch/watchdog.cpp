@@ -12,6 +12,11 @@
 
 #include "utils/error.h"
 
+// Why a job hangs, told by one sentence that names the rank that is the cause. A thread watches the
+// processes of this node and sees a death at once; a rank that waits longer than the limit looks at
+// who has not arrived. Ranks that wait for somebody who waits himself hold back for two seconds a
+// step, so that the one nearest to the cause speaks first.
+
 namespace mpitron::comm {
 namespace {
 
@@ -47,6 +52,7 @@ Watchdog::~Watchdog() {
   ::close(stop_);
 }
 
+/// Notes the operation in the ring, before any other rank can see its effects.
 void Watchdog::started(const Operation& operation, const Group& group, const Request& request) {
   FlightRecord& record = recorder_.start(group, request);
   under_way_[&operation] = {&record, record.number};
@@ -130,6 +136,7 @@ void Watchdog::waiting(const Operation& operation, double seconds) {
   }
 }
 
+/// Ends the job where a member calls another operation than its group.
 void Watchdog::disagreement(Index rank, const std::string& what) {
   end_job(fmt::format("{} does something else than its group: {}; {}", name_of_rank(rank), what,
                       known_of(rank)));
@@ -218,6 +225,7 @@ void Watchdog::report_exit_of(const Neighbour& neighbour) {
                       known_of(neighbour.rank)));
 }
 
+/// The rank where it is one of this node; null for those of others.
 const Neighbour* Watchdog::find(Index rank) const {
   const auto& all = setting_.neighbours;
   const auto at = std::find_if(all.begin(), all.end(),
@@ -225,6 +233,7 @@ const Neighbour* Watchdog::find(Index rank) const {
   return at == all.end() ? nullptr : &*at;
 }
 
+/// Number, host and, on this node, process of a rank.
 std::string Watchdog::name_of_rank(Index rank) const {
   const Neighbour* const neighbour = find(rank);
   const std::string process =

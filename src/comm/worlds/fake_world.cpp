@@ -2,6 +2,9 @@
 
 #include "comm/groups/world.h"
 
+// Worlds without peers: one rank, or one of many whose operations move nothing. Plans and checks of
+// a layout build the whole program in them.
+
 namespace mpitron::comm {
 namespace {
 

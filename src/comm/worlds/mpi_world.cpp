@@ -19,9 +19,14 @@
 #include "utils/log.h"
 #include "utils/text/hash.h"
 
+// The world of a job that MPI has started. Ranks introduce themselves once (node, process, host,
+// service of the watchdog); groups within a node use shared memory, all others messages. MPI
+// carries messages only, so operations of a group need no communicator.
+
 namespace mpitron::comm {
 namespace {
 
+/// Starts MPI, and refuses ranks that do not know of each other, with the launcher's remedy.
 std::shared_ptr<MpiAdapter> start_mpi() {
   auto mpi = std::make_shared<MpiAdapter>();
   launch::check_ranks(launch::read_launch(launch::process_environment()), mpi->rank(), mpi->size(),

@@ -8,11 +8,15 @@
 #include "utils/system/machine.h"
 #include "utils/text/hash.h"
 
+// What the ranks of one machine share: an arena of each rank for its tensors, and one segment with
+// the tables of groups, the rings of the watchdog and a mark of who reports a failure.
+
 namespace mpitron::comm {
 namespace {
 
 constexpr std::size_t kSegmentBytes = std::size_t{16} << 30;  // reserved; groups touch little of it
 
+/// Names a group by a hash that all its members compute alone; 0 marks a free slot.
 std::uint64_t key_of(const std::string& name, const std::vector<Index>& ranks) {
   const std::string_view bytes(reinterpret_cast<const char*>(ranks.data()),
                                ranks.size() * sizeof(Index));
@@ -90,12 +94,14 @@ bool Node::connect(const std::vector<NodeMember>& members) {
                                             [](const auto& a) { return a.second != nullptr; });
 }
 
+/// The table of a group, which its first member to ask reserves in the segment.
 SharedTable Node::table(const std::string& name, const std::vector<Index>& ranks) {
   const auto members = static_cast<Index>(ranks.size());
   const std::uint64_t place = directory().find(key_of(name, ranks), SharedTable::bytes(members));
   return {segment_->data() + place, members};
 }
 
+/// The ring of a rank lies at the start of its arena, where its neighbours find it.
 FlightRing& Node::ring(Index rank) const {
   return *reinterpret_cast<FlightRing*>(arenas_.at(rank)->data());
 }
@@ -109,6 +115,7 @@ std::unique_ptr<device::Allocator> Node::make_allocator() const {
       std::make_unique<SharedPages>(arena_, taken_));
 }
 
+/// An address as others can use it: the distance from the start of this rank's arena.
 std::uintptr_t Node::publish(const void* memory) {
   return static_cast<std::uintptr_t>(static_cast<const std::byte*>(memory) - arena_->data());
 }

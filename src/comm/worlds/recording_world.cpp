@@ -3,15 +3,21 @@
 #include <algorithm>
 #include <cstring>
 
+// A world that writes down what a rank would communicate: `plan --dry-run` plays these records of
+// all ranks against each other. Tensors are not moved; tables of numbers, which decide what the
+// program does next, are gathered as if every rank had the same.
+
 namespace mpitron::comm {
 namespace {
 
 constexpr Index kTable = Index{1} << 20;  // bytes of numbers that are no tensor of a model
 
+/// Whether these are numbers for the program rather than a tensor of the model.
 bool is_table(const ConstTensorView& x) {
   return (x.dtype == DType::i64 || x.dtype == DType::f64) && x.bytes() <= kTable;
 }
 
+/// An operation that never ends by itself; a wait for it is noted and returns.
 class RecordedOperation final : public Operation {
  public:
   RecordedOperation(RankRecord& record, const GroupEvent& event) : record_(record), event_(event) {}
@@ -37,6 +43,7 @@ struct Recorder {
   std::uint32_t calls = 0;
 };
 
+/// A group whose operations become events of the record.
 class RecordingGroup final : public Group {
  public:
   RecordingGroup(const std::string& name, const std::vector<Index>& ranks, Index place,
@@ -53,6 +60,7 @@ class RecordingGroup final : public Group {
   }
 
  private:
+  /// A group of one copies tables, and nothing of the model.
   void run_alone(const Request& request) override {
     if (is_table(request.output)) {
       Group::run_alone(request);
@@ -71,6 +79,7 @@ class RecordingGroup final : public Group {
     return {std::make_shared<RecordedOperation>(recorder_->record, event), recorder_->engine};
   }
 
+  /// Fills every member's piece of a table with the own one.
   void gather_equals(const Request& request) const {
     const auto bytes = static_cast<std::size_t>(request.input.bytes());
     for (Index member = 0; member < size(); ++member) {
@@ -110,6 +119,8 @@ class RecordingWorld final : public World {
 
 }  // namespace
 
+/// Messages name their partner by the distance in the group, so that ranks of one class have equal
+/// events.
 GroupEvent event_of(const Group& group, const Request& request) {
   const bool gives = request.input.data != nullptr;
   GroupEvent event{.kind = request.kind,

@@ -7,6 +7,9 @@
 #include "comm/groups/world.h"
 #include "comm/shared/shared_group.h"
 
+// Ranks as threads of one process, for tests: the same groups and tables as ranks of a node, in one
+// address space.
+
 namespace mpitron::comm {
 namespace {
 
@@ -69,6 +72,7 @@ class OneAddressSpace final : public AddressSpaces {
   device::CachingHostAllocator unused_;
 };
 
+/// The world as one of the threads sees it.
 class ThreadWorld final : public World {
  public:
   ThreadWorld(ThreadHub& hub, Index rank, Index size)

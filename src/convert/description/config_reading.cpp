@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+// What decoders and encoders have in common in a config.json: sizes under the names of the family,
+// and the activation.
+
 namespace mpitron::convert {
 namespace {
 

@@ -5,6 +5,9 @@
 
 #include "convert/description/config_reading.h"
 
+// The config.json of decoders, field by field. Settings that this program cannot compute are
+// collected and refused together: one that was passed over would change the model.
+
 namespace mpitron::convert {
 namespace {
 

@@ -4,6 +4,8 @@
 
 #include "convert/description/config_reading.h"
 
+// The config.json of Megatron-BERT and of T5, with the same rule.
+
 namespace mpitron::convert {
 namespace {
 

@@ -4,6 +4,9 @@
 
 #include <fmt/ranges.h>
 
+// The options of the command line that describe a model, as JSON and back: a conversion keeps what
+// no other format has a field for.
+
 namespace mpitron::convert {
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "config/layer_pattern.h"
 #include "convert/description/model_options.h"
-#include "nn/state_space/mamba_mixer.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::convert {
 namespace {

@@ -11,6 +11,9 @@
 #include "utils/system/files.h"
 #include "utils/text/json_nesting.h"
 
+// Safetensors files of a folder, by its index where there are several. The writer fills files up to
+// a limit in the order of the tensors, as transformers does.
+
 namespace mpitron::convert {
 namespace {
 

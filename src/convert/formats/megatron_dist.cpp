@@ -11,6 +11,10 @@
 #include "io/arrays/torch_archive.h"
 #include "utils/error.h"
 
+// Megatron's sharded checkpoints: the metadata is a pickle of PyTorch's distributed checkpoints;
+// each piece is a tensor in a torch archive inside a larger file. A tensor is put together from the
+// pieces that cover it, each element once.
+
 namespace mpitron::convert {
 namespace {
 

@@ -6,6 +6,9 @@
 
 #include "utils/error.h"
 
+// Names of parameters in Megatron's releases, and along which dimension its tensor parallel ranks
+// cut them.
+
 namespace mpitron::convert {
 namespace {
 

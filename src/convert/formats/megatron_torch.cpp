@@ -10,6 +10,9 @@
 #include "convert/formats/megatron_names.h"
 #include "utils/error.h"
 
+// Megatron's older checkpoints, a folder for each rank: numbers of layers count within a pipeline
+// stage, and a tensor is joined from the files of all tensor parallel ranks.
+
 namespace mpitron::convert {
 namespace {
 

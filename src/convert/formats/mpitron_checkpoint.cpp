@@ -80,10 +80,6 @@ MpitronCheckpoint::MpitronCheckpoint(const fs::path& path)
   if (tensors_.empty()) {
     throw_data("{}: no data sets below {}", file_.path().string(), kModel);
   }
-  if (const TensorInfo* words = find("embedding.word_embeddings.weight")) {
-    description_.model.params_dtype = words->dtype;
-    description_.model.padded_vocab_size = words->shape[0];
-  }
 }
 
 const std::string* MpitronCheckpoint::text(const std::string& name) const {

@@ -1,5 +1,8 @@
 #include "convert/names/name_families.h"
 
+// Tables of names of decoders: what each of our parameters is called in the families of Hugging
+// Face, and in which order its rows stand there.
+
 namespace mpitron::convert {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "convert/names/name_families.h"
 
+// The same of Megatron-BERT and T5.
+
 namespace mpitron::convert {
 namespace {
 

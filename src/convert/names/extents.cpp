@@ -1,6 +1,6 @@
 #include "convert/names/extents.h"
 
-#include "nn/state_space/mamba_mixer.h"
+#include "nn/state_space/recurrent_layers.h"
 #include "utils/check.h"
 
 namespace mpitron::convert {

@@ -4,6 +4,9 @@
 
 #include <fmt/ranges.h>
 
+// Which models a family can hold. Needs are told with the option that meets them, so that a model
+// which does not fit says what would have to be different.
+
 namespace mpitron::convert {
 namespace {
 

@@ -11,6 +11,9 @@
 #include "convert/names/name_families.h"
 #include "utils/error.h"
 
+// Writes the entries of a family out for every layer and expert of a model: a rule for each
+// parameter.
+
 namespace mpitron::convert {
 namespace {
 

@@ -1,5 +1,8 @@
 #include "convert/names/row_orders.h"
 
+// Orders of rows as lists of moves: fused queries, keys and values in groups, pairs of a rotation,
+// halves of gated layers, parts of a mixer's projection.
+
 namespace mpitron::convert {
 namespace {
 

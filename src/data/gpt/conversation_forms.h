@@ -7,6 +7,7 @@
 
 namespace mpitron::data {
 
+/// The messages of one conversation in their order.
 using Conversation = std::vector<tokenizers::ChatMessage>;
 
 /// Two conversations that differ in their last answer.
@@ -31,6 +32,7 @@ inline constexpr const char* kConversationForms =
     R"({"conversations": [{"from": "...", "value": "..."}, ...]}, )"
     R"({"prompt": "...", "completion": "..."} or )"
     R"({"instruction": "...", "input": "...", "output": "..."})";
+/// The same for lines of pairs.
 inline constexpr const char* kPairForms =
     R"(expected on one line {"prompt": "...", "chosen": "...", "rejected": "..."}, whose parts may )"
     R"(also be lists of {"role": "...", "content": "..."})";

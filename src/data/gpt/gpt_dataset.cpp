@@ -8,6 +8,10 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// A sample is a place in the shuffled row of sequences, and may begin in one and end in another.
+// Three indices say where: order of sequences, begin of each sample, order of samples. They are
+// built once and cached on disk under the names that Megatron uses.
+
 namespace mpitron::data {
 namespace {
 

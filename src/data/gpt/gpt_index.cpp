@@ -9,6 +9,9 @@
 #include "data/index/ordered_pipeline.h"
 #include "utils/check.h"
 
+// Builds the three indices of a GPT data set exactly as Megatron does, with numpy's generator: one
+// more epoch than samples need, whose last part is shuffled apart where it is short.
+
 namespace mpitron::data {
 namespace {
 

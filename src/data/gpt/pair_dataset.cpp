@@ -7,6 +7,9 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// Both conversations of a pair in one row: attention does not cross from one to the other, so that
+// one pass scores both answers.
+
 namespace mpitron::data {
 namespace {
 

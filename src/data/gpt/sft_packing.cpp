@@ -6,6 +6,9 @@
 
 #include "utils/check.h"
 
+// Packs the conversations of one window at a time: by first fit in the order of the file, or the
+// longest first.
+
 namespace mpitron::data {
 namespace {
 

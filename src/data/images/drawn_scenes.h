@@ -26,11 +26,13 @@ images::Image drawn_shape(Index shape, const ScenePlace& place, Index edge);
 /// last one is about the word.
 struct DrawnScene {
   images::Image image;
+  /// What is asked, and the one right answer.
   struct Question {
     std::string text, answer;
   };
   std::vector<Question> questions;
 };
+/// Draws the scene at a place; `words` are those of which one is written below it. `edge` as above.
 DrawnScene drawn_scene(const ScenePlace& place, Index edge, std::span<const std::string> words);
 
 }  // namespace mpitron::data

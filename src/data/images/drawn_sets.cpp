@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "data/images/drawn_scenes.h"
-#include "images/codecs/png.h"
+#include "images/codecs/formats.h"
 #include "io/logs/json_text.h"
 #include "utils/error.h"
 #include "utils/system/files.h"

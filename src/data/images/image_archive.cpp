@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// Images of one HDF5 file, read by mapping. Their hashes are looked at by `dataset images`, not in
+// training: a damaged image fails to decode.
+
 namespace mpitron::data {
 namespace {
 

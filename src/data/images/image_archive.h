@@ -18,9 +18,11 @@ class ImageArchive final : public ImageList {
   EncodedImage read(Index image) const override;
   /// Whether its bytes are those that were packed.
   bool is_whole(Index image) const;
+  /// Size of the whole file.
   Index bytes() const { return static_cast<Index>(file_.bytes().size()); }
 
  private:
+  /// Takes the names of classes and images apart.
   void read_names(std::string_view names, Index class_count);
 
   MappedFile file_;

@@ -8,6 +8,9 @@
 #include "data/images/image_shards.h"
 #include "utils/error.h"
 
+// Conversations with images from JSON lines, or from pairs of files in tar shards; where the images
+// stand in the text is marked by <image>.
+
 namespace mpitron::data {
 namespace {
 

@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/system/parallel_for.h"
 
+// From a conversation to a row: the marks of images become as many positions as the encoder gives
+// rows, which are neither words nor learned.
+
 namespace mpitron::data {
 namespace {
 

@@ -11,6 +11,9 @@
 #include "utils/log.h"
 #include "utils/text/hash.h"
 
+// Shards as webdataset writes them: members that follow each other and differ in their ending
+// belong to one sample.
+
 namespace mpitron::data {
 namespace {
 

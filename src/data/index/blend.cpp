@@ -8,6 +8,8 @@
 #include "data/index/blend_picker.h"
 #include "utils/error.h"
 
+// What --data-path means: prefixes, or weights and prefixes by turns.
+
 namespace mpitron::data {
 namespace {
 

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+// The description decides the name of a cached index. It must be the text that Megatron's Python
+// would make, so that both programs find each other's caches.
+
 namespace mpitron::data {
 namespace {
 

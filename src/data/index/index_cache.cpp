@@ -14,6 +14,10 @@
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
 
+// Built indices on disk. Whoever gets the lock builds, others wait for it and read the result;
+// files appear whole under their names, so that a killed builder leaves nothing that is taken for
+// an index.
+
 namespace mpitron::data {
 namespace {
 

@@ -4,6 +4,9 @@
 
 #include "utils/check.h"
 
+// Numpy's legacy generator, bit by bit: shuffles and choices of Megatron's indices depend on how
+// numpy draws from the Mersenne twister, which is not how the standard library does.
+
 namespace mpitron::data {
 namespace {
 

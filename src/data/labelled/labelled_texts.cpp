@@ -13,6 +13,9 @@
 #include "utils/system/files.h"
 #include "utils/text/blanks.h"
 
+// The files of GLUE and RACE as they are distributed: a row for each task says which columns hold
+// texts, labels and numbers, and what labels are called.
+
 namespace mpitron::data {
 namespace {
 

@@ -16,6 +16,7 @@ struct TextPair {
 
 /// A sample of a task: one pair and its class or score, or several of which one is right.
 struct LabelledText {
+  /// One for tasks of a class or a score; the four answers of a question of RACE.
   std::vector<TextPair> pairs;
   double label = 0;  // class, score, or the right pair
   Index id = 0;      // as the file has it, else the number of the sample

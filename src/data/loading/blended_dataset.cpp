@@ -11,6 +11,9 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// Samples of several data sets in one order. Which member each sample comes from is decided once
+// (blend_picker.h) and cached like an index.
+
 namespace mpitron::data {
 namespace {
 

@@ -9,6 +9,9 @@
 #include "utils/error.h"
 #include "utils/system/parallel_for.h"
 
+// From the words of the command line to the three splits of a run: corpora, blends or files of
+// conversations, each with as many samples as the run takes.
+
 namespace mpitron::data {
 namespace {
 

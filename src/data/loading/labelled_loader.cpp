@@ -1,5 +1,8 @@
 #include "data/loading/labelled_loader.h"
 
+// Microbatches of a task's samples, made by a thread that reads ahead. The last batch of an epoch
+// is filled up with samples of weight 0, so that all have one shape.
+
 namespace mpitron::data {
 namespace {
 
@@ -17,6 +20,7 @@ LabelledLoader::LabelledLoader(std::shared_ptr<const LabelledDataset> dataset,
       prefetcher_(static_cast<std::size_t>(prefetch), {},
                   [this](LabelledBatch& batch) { return fill(batch); }) {}
 
+/// The next microbatch; false at the end of the epoch.
 bool LabelledLoader::fill(LabelledBatch& batch) {
   if (!sampler_.next(samples_)) {
     return false;

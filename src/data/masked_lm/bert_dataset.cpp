@@ -2,6 +2,9 @@
 
 #include <utility>
 
+// Samples of BERT as Megatron makes them, with a generator of each sample's own: how the parts are
+// cut and swapped, and what is masked, follows from seed and number.
+
 namespace mpitron::data {
 namespace {
 

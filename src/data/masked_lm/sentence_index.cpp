@@ -7,6 +7,9 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// Runs of sentences that fill a sample, cut shorter at random now and then, over as many epochs as
+// it takes; the order is Megatron's.
+
 namespace mpitron::data {
 namespace {
 

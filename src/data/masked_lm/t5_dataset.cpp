@@ -5,6 +5,9 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// Samples of T5: spans of words leave the encoder's text, a sentinel in the place of each, and
+// stand behind the same sentinels in the decoder's.
+
 namespace mpitron::data {
 namespace {
 

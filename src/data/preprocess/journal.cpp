@@ -12,6 +12,9 @@
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
 
+// Entries are lines that end in a hash of themselves; a line that a kill has torn has a wrong one
+// and is cut off when the file is opened again.
+
 namespace mpitron::data {
 namespace {
 

@@ -16,6 +16,9 @@
 #include "utils/log.h"
 #include "utils/text/hash.h"
 
+// Batches of documents are tokenised on all workers and written in the order of the input; what is
+// in flight is bounded, so memory does not grow with the corpus.
+
 namespace mpitron::data {
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Sentence ends by the rules of nltk's Punkt: a full stop behind an abbreviation, an initial or a
+// number ends a sentence only where the next word speaks for it.
+
 namespace mpitron::data {
 namespace {
 

@@ -1,9 +1,8 @@
-#include "images/codecs/bitmap.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

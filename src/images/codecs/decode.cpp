@@ -3,11 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "images/codecs/bitmap.h"
-#include "images/codecs/jpeg.h"
-#include "images/codecs/png.h"
-#include "images/codecs/portable_map.h"
-#include "images/codecs/webp.h"
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

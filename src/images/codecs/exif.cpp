@@ -1,6 +1,6 @@
-#include "images/codecs/exif.h"
-
 #include <string_view>
+
+#include "images/codecs/formats.h"
 
 namespace mpitron::images {
 namespace {

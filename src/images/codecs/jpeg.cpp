@@ -1,16 +1,15 @@
-#include "images/codecs/jpeg.h"
-
 #include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstdio>
 #include <string_view>
 
+#include "images/codecs/formats.h"
+
 // jpeglib.h needs size_t and FILE from above.
 #include <jerror.h>
 #include <jpeglib.h>
 
-#include "images/codecs/exif.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

@@ -1,5 +1,3 @@
-#include "images/codecs/png.h"
-
 #include <array>
 #include <csetjmp>
 #include <cstring>
@@ -7,6 +5,7 @@
 
 #include <png.h>
 
+#include "images/codecs/formats.h"
 #include "utils/check.h"
 #include "utils/error.h"
 

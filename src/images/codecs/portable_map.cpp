@@ -1,9 +1,8 @@
-#include "images/codecs/portable_map.h"
-
 #include <algorithm>
 #include <cctype>
 #include <string_view>
 
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

@@ -1,11 +1,10 @@
-#include "images/codecs/webp.h"
-
 #include <cstring>
 #include <memory>
 
 #include <webp/decode.h>
 #include <webp/demux.h>
 
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+// Operations on colours with PIL's integers and roundings.
+
 namespace mpitron::images {
 namespace {
 

@@ -5,6 +5,9 @@
 #include <cstring>
 #include <utility>
 
+// Pillow's two-pass resampling with its fixed-point weights: rows first, then columns, each rounded
+// to 8 bits, so that pixels are PIL's to the bit.
+
 namespace mpitron::images {
 namespace {
 

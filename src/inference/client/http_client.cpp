@@ -9,6 +9,9 @@
 
 #include "utils/error.h"
 
+// One request over one connection, with Boost's Beast. Reading stops where the server ends the
+// body; a stream's bytes are handed on as they come.
+
 namespace mpitron::inference {
 namespace {
 

@@ -5,11 +5,15 @@
 #include "inference/protocol/fields.h"
 #include "utils/error.h"
 
+// Questions of `mpitron ask` in the two served protocols, and replies of servers of this or another
+// program: streams of events, whole JSON texts, errors.
+
 namespace mpitron::inference {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The header of a key; empty without one.
 std::string bearer(const std::string& api_key) {
   return api_key.empty() ? "" : "Bearer " + api_key;
 }
@@ -108,6 +112,7 @@ std::string message_of(const std::string& body) {
   return json.is_string() ? json.get<std::string>() : body;
 }
 
+/// Whether the server's model has a chat template; of a server that does not tell, it is assumed.
 bool has_chat(const HttpAddress& address, const std::string& api_key) {
   std::string body;
   const int status = ask_http(

@@ -5,6 +5,10 @@
 
 #include "utils/text/hash.h"
 
+// A recursive network has no finite automaton, so a state is a set of places with stacks of the
+// rules to return to. Stacks are shared as linked nodes and numbered: equal sets of places are one
+// state, whose edges are computed once.
+
 namespace mpitron::inference {
 namespace {
 

@@ -5,6 +5,9 @@
 
 #include "utils/error.h"
 
+// Thompson's construction from patterns to states and edges, with rules as calls. Afterwards every
+// state that cannot reach an end is dropped, so that an answer never walks into a dead end.
+
 namespace mpitron::inference {
 namespace {
 

@@ -4,6 +4,9 @@
 
 #include "utils/text/utf8.h"
 
+// Sets of characters, and their UTF-8 as a pattern: ranges are cut where the number of bytes
+// changes and then byte by byte, so that each part is a product of byte ranges.
+
 namespace mpitron::inference {
 namespace {
 

@@ -1,5 +1,9 @@
 #include "inference/grammar/grammar_constraint.h"
 
+// Masks of tokens per state of the automaton. A mask is found by walking the tree of the
+// vocabulary's texts along the automaton once, and kept: most answers meet few states. An automaton
+// that has grown too large is replaced by a fresh one; answers that are under way carry over.
+
 namespace mpitron::inference {
 
 /// Keeps the ids taken, so that it finds its place again in a new automaton.

@@ -5,6 +5,9 @@
 
 #include "utils/text/utf8.h"
 
+// JSON as patterns. Ranges of numbers are languages of digits: numbers of the same length are
+// compared digit by digit, shorter and longer ones are whole classes.
+
 namespace mpitron::inference {
 namespace {
 

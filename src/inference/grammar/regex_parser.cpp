@@ -7,6 +7,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// A recursive descent over the syntax of regular expressions: alternatives, sequences, counted
+// atoms, groups, classes. What matches by looking around or back is refused with its position.
+
 namespace mpitron::inference {
 namespace {
 
@@ -37,6 +40,7 @@ CodePoints all_but_newlines() {
   return newlines.complement();
 }
 
+/// Reads one expression; `write` decides how a set of characters stands in the text.
 class RegexParser {
  public:
   /// `searches`: whatever is not anchored may have anything in front or behind.
@@ -159,6 +163,7 @@ Pattern RegexParser::atom(int depth) {
   return write_({point, point});
 }
 
+/// A group, whose kinds are told by what follows its parenthesis.
 Pattern RegexParser::group(int depth) {
   rest_.remove_prefix(1);
   if (skip("?")) {
@@ -189,6 +194,7 @@ std::int64_t RegexParser::number() {
   return value;
 }
 
+/// Applies *, +, ?, {m,n} to what stands before.
 Pattern RegexParser::counted(Pattern part) {
   bool again = true;
   for (int counts = 0; again; ++counts) {
@@ -292,6 +298,7 @@ std::uint32_t RegexParser::bracket_end(std::uint32_t first) {
   return last;
 }
 
+/// A class in square brackets.
 CodePoints RegexParser::bracket() {
   rest_.remove_prefix(1);
   const bool negated = skip("^");

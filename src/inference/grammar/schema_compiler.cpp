@@ -9,6 +9,10 @@
 #include "inference/grammar/schema_merge.h"
 #include "inference/grammar/schema_walk.h"
 
+// From a JSON schema to a grammar. Each schema becomes a pattern; `$ref` becomes a rule, so that
+// recursive schemas work. Keywords that no automaton can follow, such as uniqueItems, are refused
+// by name.
+
 namespace mpitron::inference {
 namespace {
 

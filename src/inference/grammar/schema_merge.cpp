@@ -6,6 +6,9 @@
 
 #include "utils/error.h"
 
+// Schemas that hold together are merged into one before it is compiled; a row for each keyword says
+// how two values become one.
+
 namespace mpitron::inference {
 namespace {
 

@@ -3,6 +3,10 @@
 
 #include "inference/protocol/fields.h"
 
+// Every field of every request in one place: name, type, bounds, and what it does. Parsing,
+// refusals and the OpenAPI document read these rows. `absent`: known elsewhere, refused by name
+// here.
+
 namespace mpitron::inference {
 namespace {
 

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+// Reads a request's JSON by its rules. Errors name the field and what is allowed. The text is
+// checked for depth before it is parsed, since a parser's stack is finite.
+
 namespace mpitron::inference {
 namespace {
 

@@ -1,5 +1,8 @@
 #include "inference/protocol/generation_service.h"
 
+// One thread owns engine and generator; clients' threads leave commands in a queue. So nothing of
+// the computation is locked, and every listener is called on that one thread.
+
 namespace mpitron::inference {
 
 struct GenerationService::Group {
@@ -157,6 +160,7 @@ void GenerationService::take_commands(bool wait) {
   }
 }
 
+/// Copies the counters for those who ask on other threads.
 void GenerationService::publish() {
   own_.running = generator_.sum(&Scheduler::running);
   own_.waiting = generator_.sum(&Scheduler::waiting);
@@ -170,6 +174,7 @@ void GenerationService::publish() {
   published_ = own_;
 }
 
+/// Takes commands and runs steps by turns; sleeps where there is nothing to do.
 void GenerationService::loop() {
   bool worked = false;
   for (;;) {

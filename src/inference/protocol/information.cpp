@@ -6,6 +6,8 @@
 #include "inference/protocol/fields.h"
 #include "inference/protocol/metrics.h"
 
+// Replies that need no generation: health, version, models, metrics, tokenisation.
+
 namespace mpitron::inference {
 namespace {
 

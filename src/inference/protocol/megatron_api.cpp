@@ -8,6 +8,9 @@
 #include "inference/protocol/fields.h"
 #include "inference/protocol/served_beams.h"
 
+// Megatron's text generation protocol (megatron/core/inference/text_generation_server): its checks
+// in its order with its texts, then answers by the same generator as OpenAI's protocol.
+
 namespace mpitron::inference {
 namespace {
 

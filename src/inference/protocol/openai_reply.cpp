@@ -7,6 +7,9 @@
 
 #include "utils/text/utf8.h"
 
+// Answers in OpenAI's JSON. A stream sends parts as they come and must never take anything back, so
+// text that may still become a stop text or a tool call is held back until it is decided.
+
 namespace mpitron::inference {
 namespace {
 

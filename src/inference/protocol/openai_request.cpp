@@ -6,6 +6,9 @@
 #include "inference/templates/infill_prompt.h"
 #include "utils/error.h"
 
+// From the fields of a completion or a chat to requests of answers: sampling, stops, constraint,
+// images, and how many tokens the context leaves.
+
 namespace mpitron::inference {
 namespace {
 

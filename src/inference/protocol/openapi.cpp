@@ -7,6 +7,9 @@
 #include "inference/protocol/information.h"
 #include "inference/protocol/routes.h"
 
+// The OpenAPI document is made from the rows of routes and fields, so it cannot differ from what
+// the server reads.
+
 namespace mpitron::inference {
 namespace {
 

@@ -9,6 +9,9 @@
 #include "inference/protocol/routes.h"
 #include "utils/error.h"
 
+// Finds the route of a request, checks its key, and lets it in or turns it away: 404, 405, 401,
+// 429, 503. Errors of parsing become replies in the form of the route's protocol.
+
 namespace mpitron::inference {
 namespace {
 

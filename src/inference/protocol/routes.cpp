@@ -5,6 +5,8 @@
 
 #include "inference/protocol/information.h"
 
+// One row per target: method, fields, how it answers.
+
 namespace mpitron::inference {
 namespace {
 

@@ -2,6 +2,9 @@
 
 #include "inference/scheduling/beam_requests.h"
 
+// Beam search as a client of the service: after each step the open continuations are asked for as
+// answers of one token, and the prefix cache makes that cost one token each.
+
 namespace mpitron::inference {
 namespace {
 

@@ -8,6 +8,9 @@
 #include "inference/grammar/schema_compiler.h"
 #include "utils/error.h"
 
+// From the fields that ask for a form to a constraint of the answer; compiled grammars are kept by
+// their text.
+
 namespace mpitron::inference {
 namespace {
 

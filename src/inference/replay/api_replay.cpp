@@ -6,6 +6,9 @@
 #include "inference/replay/replay_row.h"
 #include "utils/error.h"
 
+// Recorded requests to Megatron's server, asked of this program's router without a socket; status,
+// texts and log-probabilities are compared.
+
 namespace mpitron::inference {
 namespace {
 

@@ -4,6 +4,9 @@
 #include "inference/scheduling/beam_requests.h"
 #include "utils/error.h"
 
+// Recorded answers of the reference's models: greedy texts, batches, scores, beams and the plans of
+// its continuous batching, computed again.
+
 namespace mpitron::inference {
 
 using nlohmann::json;

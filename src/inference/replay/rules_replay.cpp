@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Recorded rules without a model: which candidates sampling keeps, how draws are spread, how blocks
+// and batches are sized, how chats are written.
+
 namespace mpitron::inference {
 namespace {
 

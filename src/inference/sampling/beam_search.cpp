@@ -5,6 +5,9 @@
 
 #include "utils/check.h"
 
+// Sums are kept in fp32 and sorted stably: equal ones keep the order of their beams and of each
+// beam's likeliest tokens.
+
 namespace mpitron::inference {
 
 BeamSearch::BeamSearch(TokenIds prompt, const BeamRule& rule)

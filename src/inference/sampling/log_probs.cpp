@@ -7,6 +7,9 @@
 
 #include "kernels/elementwise/token_weights.h"
 
+// Log-probabilities from raw logits: the largest is taken off, and the sums of blocks of ids are
+// added in double. The likeliest tokens are selected without sorting the vocabulary.
+
 namespace mpitron::inference {
 namespace {
 

@@ -10,6 +10,10 @@
 #include "kernels/elementwise/token_weights.h"
 #include "utils/numbers/philox.h"
 
+// From logits to a token: penalties and biases, allowed tokens, temperature, top-k, top-p, draw.
+// Nothing sorts the vocabulary: thresholds are found by selecting within blocks, since most tokens
+// are far below them.
+
 namespace mpitron::inference {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "inference/scheduling/beam_requests.h"
 
+// One step of beam search as requests of one token, each with the likeliest tokens in its place.
+
 namespace mpitron::inference {
 
 std::vector<GenerationRequest> beam_requests(const BeamSearch& search) {

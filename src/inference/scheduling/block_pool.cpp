@@ -5,6 +5,10 @@
 
 #include "utils/check.h"
 
+// Blocks are found by the hash of all tokens up to their end, in an open-addressed table of fixed
+// size. A block without users waits in a list, oldest first, until somebody needs its memory or its
+// contents.
+
 namespace mpitron::inference {
 
 BlockPool::BlockPool(Index blocks, Index block_size, Index owners)

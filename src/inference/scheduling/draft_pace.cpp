@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Doubles the length of drafts after full hits and the waits after misses.
+
 namespace mpitron::inference {
 
 Index DraftPace::allowed(Index most) {

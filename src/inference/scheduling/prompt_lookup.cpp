@@ -1,5 +1,8 @@
 #include "inference/scheduling/prompt_lookup.h"
 
+// Looks for the longest run of last tokens that stands earlier in the text, the latest among
+// equally long ones, and drafts what follows it there.
+
 namespace mpitron::inference {
 namespace {
 

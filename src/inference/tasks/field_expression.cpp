@@ -10,6 +10,8 @@
 #include "utils/error.h"
 #include "utils/text/blanks.h"
 
+// The small part of Jinja expressions that task files use, read and evaluated in one pass.
+
 namespace mpitron::inference {
 namespace {
 

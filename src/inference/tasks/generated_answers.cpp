@@ -5,6 +5,9 @@
 #include "inference/tasks/image_answers.h"
 #include "inference/tasks/text_overlap.h"
 
+// Answers that a model generates: all questions are asked at once, the engine batches them, and
+// filters of the task cut what counts out of each answer.
+
 namespace mpitron::inference {
 namespace {
 

@@ -9,6 +9,9 @@
 #include <set>
 #include <string_view>
 
+// Measures of answers about images, each as its benchmark's own script computes it: VQA's vote of
+// ten people, ChartQA's five percent, CIDEr's weighted n-grams.
+
 namespace mpitron::inference {
 namespace {
 

@@ -8,6 +8,9 @@
 
 #include "utils/error.h"
 
+// Task files in lm-evaluation-harness's form. A key that would change what is measured and is not
+// known here is an error; keys that only say where documents come from are passed over.
+
 namespace mpitron::inference {
 namespace {
 

@@ -11,6 +11,9 @@
 #include "utils/log.h"
 #include "utils/text/blanks.h"
 
+// From documents and a task to texts that a model continues: the few-shot examples in front, then
+// the question, then each choice.
+
 namespace mpitron::inference {
 namespace {
 

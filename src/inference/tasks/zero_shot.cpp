@@ -10,6 +10,8 @@
 #include "utils/system/files.h"
 #include "utils/text/blanks.h"
 
+// Perplexity and last-word accuracy as Megatron's tasks/zeroshot_gpt computes them.
+
 namespace mpitron::inference {
 namespace {
 

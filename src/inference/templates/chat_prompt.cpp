@@ -8,6 +8,9 @@
 #include "data/images/image_conversations.h"
 #include "utils/error.h"
 
+// From the messages of a request to the prompt. Contents may be texts or lists of parts, of which
+// an image becomes a text that stands for it.
+
 namespace mpitron::inference {
 namespace {
 

@@ -4,6 +4,8 @@
 
 #include "inference/templates/chat_prompt.h"
 
+// The memory of `mpitron chat`: turns by a template, or one running text without one.
+
 namespace mpitron::inference {
 namespace {
 

@@ -4,6 +4,8 @@
 
 #include "utils/error.h"
 
+// Order and names of the fill-in-the-middle tokens, a row per family.
+
 namespace mpitron::inference {
 namespace {
 

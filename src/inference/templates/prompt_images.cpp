@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Images that a prompt brings: data URLs and files below a root. Links that lead outside of the
+// root are refused after they are resolved.
+
 namespace mpitron::inference {
 namespace {
 

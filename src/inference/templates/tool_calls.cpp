@@ -7,6 +7,9 @@
 #include "utils/text/blanks.h"
 #include "utils/text/json_nesting.h"
 
+// How the families write calls of functions, and how they are read back: tags with JSON between
+// (Hermes, Qwen), one list (Mistral), bare objects (Llama 3).
+
 namespace mpitron::inference {
 namespace {
 

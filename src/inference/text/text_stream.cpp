@@ -4,6 +4,9 @@
 
 #include "utils/text/utf8.h"
 
+// Text from tokens as they come. Characters may be split over tokens and tokenizers join words with
+// blanks of their own, so the text is decoded with its context, and only its settled part is told.
+
 namespace mpitron::inference {
 namespace {
 

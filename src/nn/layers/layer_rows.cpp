@@ -7,8 +7,7 @@
 #include "nn/attention/self_attention.h"
 #include "nn/feed_forward/feed_forward_costs.h"
 #include "nn/feed_forward/moe_layer.h"
-#include "nn/state_space/gated_delta_net.h"
-#include "nn/state_space/mamba_mixer.h"
+#include "nn/state_space/recurrent_layers.h"
 #include "nn/state_space/state_space_costs.h"
 
 namespace mpitron::nn {

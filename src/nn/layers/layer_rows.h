@@ -6,6 +6,9 @@
 #include "nn/base/layer_parts.h"
 #include "nn/base/layer_work.h"
 
+// One row for each kind of mixer and feed-forward network: how a layer makes it, what it costs,
+// what it carries. A new kind is its own files and a row here.
+
 namespace mpitron::nn {
 
 /// What a kind of mixer is to a layer and to those who count; config::MixerFacts has what the flags

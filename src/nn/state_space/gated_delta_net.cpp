@@ -1,15 +1,12 @@
-#include "nn/state_space/gated_delta_net.h"
-
 #include <cmath>
 
-#include "ops/linear/parallel_linear.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::nn {
 
 using Kind = autograd::Initialization::Kind;
 
-GatedDeltaNet::GatedDeltaNet(const Builder& builder, Index layer_number)
-    : shared_(builder.tensor_parallel()) {
+GatedDeltaNet::GatedDeltaNet(const Builder& builder, Index layer_number) : RecurrentLayer(builder) {
   const config::DeltaNetConfig& net = builder.config().hybrid.delta_net;
   const Index keys = net.key_heads * net.key_dim, values = net.value_heads * net.value_dim;
   const Index heads = net.value_heads, h = builder.config().hidden_size, ranks = shared_.size();
@@ -51,17 +48,6 @@ GatedDeltaNet::GatedDeltaNet(const Builder& builder, Index layer_number)
                      {2 * q, v, sharing},
                      {core_.steps.begin, own, sharing},
                      {core_.steps.begin + own, own, sharing}}};
-}
-
-/// in_proj makes queries, keys, values, gates and two numbers a head; the convolution mixes the
-/// first three over time; the delta rule reads a state that each token corrects (Yang et al. 2024).
-BranchOutput GatedDeltaNet::forward(autograd::Context& context, const autograd::Recomputable& x,
-                                    const LayerInputs& inputs) const {
-  autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
-  all = in_updates_.add(context, x, std::move(all));
-  const autograd::Var mixed = ops::recurrent_mixer(context, all, core_, inputs.document_starts);
-  autograd::Var projected = ops::row_parallel_linear(context, mixed, *out_proj_, shared_);
-  return {out_updates_.add(context, mixed, std::move(projected))};
 }
 
 }  // namespace mpitron::nn

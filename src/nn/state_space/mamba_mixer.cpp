@@ -1,15 +1,12 @@
-#include "nn/state_space/mamba_mixer.h"
-
 #include <cmath>
 
-#include "ops/linear/parallel_linear.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::nn {
 
 using Kind = autograd::Initialization::Kind;
 
-MambaMixer::MambaMixer(const Builder& builder, Index layer_number)
-    : shared_(builder.tensor_parallel()) {
+MambaMixer::MambaMixer(const Builder& builder, Index layer_number) : RecurrentLayer(builder) {
   const config::ModelConfig& config = builder.config();
   const config::MambaConfig& mamba = config.hybrid.mamba;
   const Index d = mamba.width(), both = mamba.groups * mamba.state_dim, h = config.hidden_size;
@@ -52,17 +49,6 @@ MambaMixer::MambaMixer(const Builder& builder, Index layer_number)
                      {2 * width, own, pieces},
                      {2 * width + own, own, pieces},
                      {core_.steps.begin, heads, sharing}}};
-}
-
-/// in_proj makes gates, channels (x, B, C) and a step a head; the convolution mixes channels over
-/// time; the scan runs h = exp(A dt) h + dt B x, y = C h + D x (Dao and Gu 2024).
-BranchOutput MambaMixer::forward(autograd::Context& context, const autograd::Recomputable& x,
-                                 const LayerInputs& inputs) const {
-  autograd::Var all = ops::column_parallel_linear(context, x, *in_proj_, nullptr, shared_);
-  all = in_updates_.add(context, x, std::move(all));
-  const autograd::Var mixed = ops::recurrent_mixer(context, all, core_, inputs.document_starts);
-  autograd::Var projected = ops::row_parallel_linear(context, mixed, *out_proj_, shared_);
-  return {out_updates_.add(context, mixed, std::move(projected))};
 }
 
 }  // namespace mpitron::nn

@@ -1,6 +1,6 @@
 #include "nn/state_space/state_space_costs.h"
 
-#include "nn/state_space/mamba_mixer.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::nn {
 namespace {

@@ -2,6 +2,10 @@
 
 #include "kernels/elementwise/cross_entropy.h"
 
+// The softmax of rows whose columns may lie on several ranks. Each rank reduces its columns to four
+// numbers a row (largest, sum of exponentials, the label's logit, plain sum), which are gathered
+// and joined alike everywhere: one message of 4 t numbers instead of three all-reduces.
+
 namespace mpitron::ops {
 
 using tensor::Tensor;

@@ -6,6 +6,8 @@
 #include "ops/state_space/head_exchange.h"
 #include "ops/state_space/selective_scan.h"
 
+// The part that Mamba's mixer and delta nets have in common; the recurrences differ by a variant.
+
 namespace mpitron::ops {
 
 /// What a mixer with a state has between its two projections. Of what the first one makes, [s, b,

@@ -22,6 +22,7 @@ struct PlayOptions {
   std::function<double(const comm::GroupEvent& event, Index members)> seconds = {};
 };
 
+/// What came of playing: either somebody waits for ever, or all times are valid.
 struct PlayedJob {
   std::optional<std::string> deadlock;  // who waits for ever, as one sentence
   double seconds = 0;                   // until the last rank is at its end

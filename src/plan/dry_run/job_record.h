@@ -21,9 +21,11 @@ struct JobRecord {
   /// RankRecord::groups.
   std::vector<std::vector<std::size_t>> groups_of;
 
+  /// What this rank does, as its class does it.
   const comm::RankRecord& record(Index rank) const {
     return classes[class_of[static_cast<std::size_t>(rank)]].record;
   }
+  /// Place in `groups` of the group that a rank's record calls `own`.
   std::size_t group(Index rank, std::uint32_t own) const {
     return groups_of[static_cast<std::size_t>(rank)][own];
   }

@@ -15,6 +15,7 @@ struct RowParts {
   std::optional<Stack> stack;
   bool stack_is_known = true;  // else that of software that nothing is known of
 };
+/// Absent where the library has none of that name.
 RowParts parts_of(const Library& library, const PublishedRow& row);
 /// The stack file of a row: by the closest name that has one (`SOURCE|TABLE|PRECISION` and
 /// shorter), else that of unknown software.
@@ -25,6 +26,7 @@ const ParameterFile& stack_file(const Library& library, const PublishedRow& row,
 /// bytes.
 std::vector<Job> candidate_jobs(const PublishedRow& row, double memory);
 
+/// The job that was assumed, and its time by cause.
 struct Prediction {
   Job job;
   StepTime time;
@@ -34,6 +36,7 @@ double measured_seconds(const PublishedRow& row, const Machine& machine);
 
 /// The fastest of the candidates.
 Prediction predict(const Machine& machine, const Stack& stack, const std::vector<Job>& candidates);
+/// The fastest of the row's own candidates.
 Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row);
 /// Of a row whose source tells no layout: its best one. None where neither the source nor a recipe
 /// tells shape and batch, and where nothing fits.

@@ -31,6 +31,7 @@ struct Communicator {
   std::string name;
   double ranks = 1;
 };
+/// Groups of one rank need none and are left out.
 std::vector<Communicator> communicators(const Job& job);
 /// Bytes that they take on a rank.
 double communicator_bytes(const Machine& machine, const Job& job);

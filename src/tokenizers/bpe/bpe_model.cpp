@@ -10,6 +10,8 @@
 #include "utils/system/files.h"
 #include "utils/text/utf8.h"
 
+// vocab.json and merges.txt. Tokens and merges that appear twice are errors that name the file.
+
 namespace mpitron::tokenizers {
 namespace {
 

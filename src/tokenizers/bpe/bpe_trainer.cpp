@@ -8,6 +8,10 @@
 #include "tokenizers/text/byte_alphabet.h"
 #include "utils/error.h"
 
+// Trains merges by counts of words: pairs wait in a heap with their counts, and a merge touches
+// only the words that hold its pair. Equal counts are decided by the pair, so that a vocabulary
+// repeats.
+
 namespace mpitron::tokenizers {
 namespace {
 

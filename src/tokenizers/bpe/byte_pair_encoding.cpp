@@ -9,6 +9,10 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// Merges within one piece. Short pieces, which most are, are looked up in a cache of what they
+// became; long ones keep their pairs in a heap, so that a megabyte without a blank takes no
+// quadratic time.
+
 namespace mpitron::tokenizers {
 namespace {
 

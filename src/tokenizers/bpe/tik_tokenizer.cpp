@@ -14,6 +14,10 @@
 #include "utils/system/files.h"
 #include "utils/text/utf8.h"
 
+// Ranks of tiktoken's files. A piece that is a token as a whole is taken at once; else neighbours
+// with the smallest rank are merged, which is the same algorithm with ranks in place of merge
+// rules.
+
 namespace mpitron::tokenizers {
 
 namespace {

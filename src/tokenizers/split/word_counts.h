@@ -15,7 +15,9 @@ class WordCounts {
  public:
   /// Error(data) where `text` is not UTF-8.
   void add_text(std::string_view text);
+  /// Adds a word that was counted elsewhere, for example read from a file.
   void add(std::string_view word, Index count);
+  /// Adds all counts of another, as threads do that counted parts of a text.
   void add(const WordCounts& other);
 
   Index distinct() const { return static_cast<Index>(counts_.size()); }
@@ -23,6 +25,7 @@ class WordCounts {
   std::vector<std::pair<std::string, Index>> sorted() const;
 
  private:
+  /// Looks words up without making a string of each.
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view word) const {

@@ -15,6 +15,7 @@ class MarkerFinder {
   /// Which of several markers that start at the same place is meant.
   enum class Tie { first_listed, longest };
 
+  /// A marker in the text, in bytes.
   struct Hit {
     std::size_t at = 0;
     std::size_t bytes = 0;
@@ -29,7 +30,9 @@ class MarkerFinder {
  private:
   Tie tie_;
   Trie trie_;
+  /// Bytes that begin some marker: all others are passed over without the trie.
   std::array<bool, 256> starts_{};
+  /// The byte with which all markers begin, where it is one: it is searched by memchr.
   std::optional<char> only_start_;
 };
 

@@ -24,10 +24,13 @@ class ExtraColumns {
   struct Row {
     std::span<const std::int64_t> tokens;
     std::span<const float> weights;
+    /// Whether any token of the row takes part in the loss: rows that only fill up a batch do not.
     bool counts() const;
     std::uint64_t key() const { return RowValues::key_of(tokens, weights); }
   };
+  /// Fills the columns of --dpo from the pairs' log-probabilities.
   void add_reference(const std::vector<Row>& rows, models::Columns& columns);
+  /// Fills the columns of --teacher-file: words and their log-probabilities.
   void add_teacher(const std::vector<Row>& rows, models::Columns& columns);
 
   std::shared_ptr<const RowValues> reference_;

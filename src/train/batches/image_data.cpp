@@ -8,9 +8,12 @@
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 
+// Data sets and sources of models that see images, for the table of sample kinds.
+
 namespace mpitron::train {
 namespace {
 
+/// Images with one label each.
 class ImageSource final : public SampleSource {
  public:
   explicit ImageSource(const SourceRequest& request)
@@ -36,6 +39,7 @@ class ImageSource final : public SampleSource {
   Index length_;
 };
 
+/// Conversations with images.
 class ImageTextSource final : public SampleSource {
  public:
   explicit ImageTextSource(const SourceRequest& request)

@@ -8,6 +8,8 @@
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 
+// Data sets and sources of `mpitron finetune`: files of a task as samples, epochs as iterations.
+
 namespace mpitron::train {
 namespace {
 
@@ -59,6 +61,7 @@ std::shared_ptr<const data::LabelledDataset> joined_set(const config::RunConfig&
                              task, read_all(task, paths), options_of(config, tokenizer));
 }
 
+/// Microbatches of labelled texts.
 class LabelledSource final : public SampleSource {
  public:
   explicit LabelledSource(const SourceRequest& request)
@@ -120,6 +123,7 @@ std::vector<TaskFile> task_files(const config::RunConfig& config,
   return files;
 }
 
+/// How the samples of a task are dealt out to replicas, epoch by epoch.
 data::BatchSamplerRequest task_sampler(const config::RunConfig& config,
                                        data::BatchSamplerRequest request) {
   const Index choices = config.model.text_head->choices;
@@ -137,6 +141,7 @@ data::BatchSamplerRequest task_sampler(const config::RunConfig& config,
   return request;
 }
 
+/// Iterations of all epochs.
 Index task_iterations(const config::RunConfig& config) {
   const config::TextTaskConfig& task = *config.data.text_task;
   data::BatchSamplerRequest request =

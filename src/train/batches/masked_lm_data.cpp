@@ -3,6 +3,8 @@
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 
+// Data sets and sources of BERT and T5, and the special tokens that their tokenizer must have.
+
 namespace mpitron::train {
 namespace {
 
@@ -26,6 +28,7 @@ void set_sentinels(const tokenizers::TokenIds& sentinels, data::MaskedLmVocabula
   }
 }
 
+/// Microbatches of masked texts.
 class MaskedLmSource final : public SampleSource {
  public:
   explicit MaskedLmSource(const SourceRequest& request)

@@ -8,6 +8,9 @@
 #include "train/batches/training_data.h"
 #include "utils/error.h"
 
+// The table of sample kinds: how each opens its data sets and makes its microbatches. A new kind is
+// a row here.
+
 namespace mpitron::train {
 namespace {
 

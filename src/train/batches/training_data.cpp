@@ -6,6 +6,9 @@
 #include "train/batches/text_encoder.h"
 #include "utils/error.h"
 
+// From the options of a run to tokenizer and data sets. The padded vocabulary is decided here,
+// since the model is made with it.
+
 namespace mpitron::train {
 namespace {
 

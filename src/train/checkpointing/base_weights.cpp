@@ -15,6 +15,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// The weights under low-rank updates. They come from a checkpoint or a Hugging Face folder, are not
+// trained and not saved; a fingerprint in the checkpoint of the updates keeps them from being put
+// on others.
+
 namespace mpitron::train {
 namespace {
 

@@ -11,6 +11,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// One attempt to load: open, compare shapes and configuration, read weights and optimizer state,
+// give counters back. Whatever fails is told by all ranks alike, and the next checkpoint may be
+// tried.
+
 namespace mpitron::train {
 namespace {
 

@@ -16,6 +16,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// When a run loads and saves: the order of sources at the start, saves by interval, short-lived and
+// local ones beside them, retention, and the report of each save. How bytes move is the matter of
+// src/checkpoint.
+
 namespace mpitron::train {
 namespace {
 

@@ -4,6 +4,9 @@
 #include "train/checkpointing/checkpoint_loader.h"
 #include "utils/log.h"
 
+// Position tables of images of another size: the stored rows are loaded beside the model, and
+// resized to its grid when all are there.
+
 namespace mpitron::train {
 namespace {
 

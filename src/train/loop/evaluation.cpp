@@ -6,6 +6,9 @@
 #include "train/batches/training_data.h"
 #include "train/loop/nearest_neighbours.h"
 
+// Validation and test: which samples count, in whole batches or all of a set once, with weights as
+// they are.
+
 namespace mpitron::train {
 
 /// --eval-iters batches from the samples on that evaluations before it have consumed.

@@ -10,6 +10,9 @@
 #include "train/run/run_record.h"
 #include "utils/log.h"
 
+// The loop itself, one iteration after the other. It owns no mathematics: a step is train_step.cpp,
+// what is told is log/, what ends or saves the run is run/, and this file says in which order.
+
 namespace mpitron::train {
 namespace {
 

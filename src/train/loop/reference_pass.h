@@ -22,6 +22,7 @@ class ReferencePass {
   void run(bool begins) const;
 
  private:
+  /// Runs the model over the rows that are not known yet.
   void compute(const std::shared_ptr<const DistinctRows>& rows) const;
   /// Writes the file beside the run's checkpoints.
   void keep() const;

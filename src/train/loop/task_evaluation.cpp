@@ -12,6 +12,9 @@
 #include "utils/system/files.h"
 #include "utils/timer.h"
 
+// Predictions of a task's files, gathered over replicas without the samples that only fill up a
+// batch, and the measures of GLUE.
+
 namespace mpitron::train {
 namespace {
 

@@ -97,7 +97,7 @@ void TeacherPass::run() const {
   file.sync();
   model_.world().all()->barrier();
   checkpoint::on_member_0(*model_.world().all(),
-                          [&] { std::filesystem::rename(part, *files.output); });
+                          [&] { checkpoint::move_into_place(part, *files.output); });
   log::print(fmt::format("  {}: the {} likeliest words of {} samples, in {:.1f} s", *files.output,
                          k, rows->size(), timer.seconds()));
 }

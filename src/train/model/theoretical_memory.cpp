@@ -8,6 +8,9 @@
 #include "nn/layers/layer_rows.h"
 #include "train/model/fp8_state.h"
 
+// Memory by the reference's formula (theoretical_memory_usage.py), whose simplifications are kept
+// so that the log's line means the same.
+
 namespace mpitron::train {
 namespace {
 

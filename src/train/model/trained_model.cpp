@@ -4,6 +4,8 @@
 #include "train/model/rank_layout.h"
 #include "train/model/upcycling.h"
 
+// Makes the parts of the model that this rank has, one for each chunk of its stage.
+
 namespace mpitron::train {
 /// The groups of the rank grid, with the levels that options name.
 comm::ParallelGroups make_groups(comm::World& world, const config::ParallelConfig& parallel) {

@@ -11,6 +11,9 @@
 #include "train/step/train_step.h"
 #include "utils/error.h"
 
+// Trains a small model of a run's kind twice, in the run's layout and on one rank, and compares
+// losses, gradient norms and weights.
+
 namespace mpitron::train {
 namespace {
 

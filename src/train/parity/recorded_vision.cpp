@@ -8,6 +8,8 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Recorded runs on images: sizes and options become flags, recorded batches become microbatches.
+
 namespace mpitron::train {
 namespace {
 

@@ -13,6 +13,9 @@
 #include "train/tuning/kernel_tuning.h"
 #include "utils/error.h"
 
+// Continues a recorded run of the reference: its weights, its batches, and after every step its
+// loss and gradient norm beside ours.
+
 namespace mpitron::train {
 namespace {
 

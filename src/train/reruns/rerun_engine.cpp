@@ -13,6 +13,10 @@
 #include "utils/error.h"
 #include "utils/numbers/philox.h"
 
+// A state machine over the attempts of an iteration (the reference's RerunStateMachine): a figure
+// that is rejected is computed again, here and by the next run, and what came out decides between
+// model and machine.
+
 namespace mpitron::train {
 using config::InjectedError;
 using config::RerunMode;

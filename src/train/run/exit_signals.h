@@ -22,6 +22,7 @@ class ExitSignals {
 
  private:
   static constexpr std::array<int, 5> kSignals{SIGTERM, SIGUSR1, SIGUSR2, SIGINT, SIGHUP};
+  /// Replaces a handler and remembers the one before for the destructor.
   void install(std::size_t which, const struct sigaction& action);
 
   std::array<struct sigaction, kSignals.size()> before_{};

@@ -13,6 +13,9 @@
 #include "train/checkpointing/checkpoint_source.h"
 #include "utils/error.h"
 
+// Rules that need files. Each opens something as the run would and reports what is wrong instead of
+// throwing, so that one call tells all mistakes.
+
 namespace mpitron::train {
 namespace {
 

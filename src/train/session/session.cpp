@@ -10,6 +10,9 @@
 #include "train/model/optimizer_table.h"
 #include "utils/log.h"
 
+// Members are made in the order in which they need each other: the data first, since it knows the
+// vocabulary, then the model, then the loop with its checkpoints.
+
 namespace mpitron::train {
 namespace {
 

@@ -17,6 +17,7 @@ class MovingAverages {
   /// Every average becomes what it is the average of. All values lie here whole.
   MovingAverages(device::Device& device, autograd::ParameterList& parameters);
 
+  /// Whether the model has no averages at all, so that updates cost nothing.
   bool empty() const { return averages_.empty(); }
   /// average = momentum average + (1 - momentum) value. All values lie here whole.
   void update(double momentum);

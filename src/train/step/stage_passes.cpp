@@ -2,6 +2,9 @@
 
 #include "autograd/gradient.h"
 
+// Passes of one chunk over one microbatch: make a context, run the model, keep the tape, play it
+// back. Gradients of weights may wait, and two passes may run by turns, as the schedule says.
+
 namespace mpitron::train {
 
 using autograd::Context;

@@ -9,6 +9,10 @@
 #include "tensor/host_copy.h"
 #include "train/model/optimizer_table.h"
 
+// One iteration: gradients of all microbatches, sums over replicas, the update, what is told of it.
+// Everything that must happen around a step for all ranks alike (scales, biases of routers,
+// averages, freezing) is called from here in a fixed order.
+
 namespace mpitron::train {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "checkpoint/format/posix_file.h"
 #include "io/hdf5/hdf5_file.h"
 #include "utils/text/hash.h"
 
@@ -50,7 +51,8 @@ void RowValues::write(const std::filesystem::path& path) const {
     file.write_table("rows", kRowFields, words);
     file.close();
   }
-  std::filesystem::rename(part, path);
+  checkpoint::PosixFile(part, checkpoint::PosixFile::Mode::modify).sync();
+  checkpoint::move_into_place(part, path);
 }
 
 }  // namespace mpitron::train

@@ -22,7 +22,8 @@ class RowValues {
 
   /// Adds what the file holds; Error(data) for one of another kind.
   void read(const std::filesystem::path& path);
-  /// Replaces the file, with the rows in the order of their keys.
+  /// Replaces the file, with the rows in the order of their keys: complete and on the disk, or as
+  /// it was before. Error(data).
   void write(const std::filesystem::path& path) const;
 
  private:

@@ -13,6 +13,9 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// Choices of kernels over the life of a run: read from a file, measured for shapes that are new in
+// the first step, told to all ranks by rank 0, and written back.
+
 namespace mpitron::train {
 namespace {
 

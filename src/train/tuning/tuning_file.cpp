@@ -8,6 +8,8 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
+// Choices and their times as JSON, by shape.
+
 namespace mpitron::train {
 namespace {
 

@@ -27,6 +27,17 @@ TEST(PosixFile, ReadsAtOffsetsWhatWasWrittenThere) {
   EXPECT_EQ(text, std::string("01xy456789\0\0end", 15));
 }
 
+TEST(PosixFile, MovesReplaceFilesAndTellFailures) {
+  const test::TemporaryFolder folder;
+  std::ofstream(folder.path() / "a") << "new";
+  std::ofstream(folder.path() / "b") << "old text";
+  move_into_place(folder.path() / "a", folder.path() / "b");
+  EXPECT_EQ(PosixFile(folder.path() / "b", PosixFile::Mode::read).size(), 3);
+  const std::string message =
+      test::message_of([&] { move_into_place(folder.path() / "a", folder.path() / "b"); });
+  EXPECT_NE(message.find("rename"), std::string::npos) << message;
+}
+
 TEST(PosixFile, ErrorsNameTheFile) {
   const test::TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "short.bin";

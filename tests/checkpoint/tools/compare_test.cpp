@@ -1,9 +1,8 @@
-#include "checkpoint/tools/compare.h"
-
 #include <cstring>
 
 #include <gtest/gtest.h>
 
+#include "checkpoint/tools/inspection.h"
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 

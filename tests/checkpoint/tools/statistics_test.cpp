@@ -1,11 +1,10 @@
-#include "checkpoint/tools/statistics.h"
-
 #include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "checkpoint/format/posix_file.h"
+#include "checkpoint/tools/inspection.h"
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/format/posix_file.h"
-#include "checkpoint/tools/compare.h"
+#include "checkpoint/tools/inspection.h"
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
 #include "utils/error.h"

@@ -1,7 +1,6 @@
-#include "images/codecs/bitmap.h"
-
 #include <gtest/gtest.h>
 
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "images/codecs/portable_map.h"
+#include "images/codecs/formats.h"
 #include "support/fuzz.h"
 #include "utils/system/files.h"
 

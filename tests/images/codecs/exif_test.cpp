@@ -1,6 +1,6 @@
-#include "images/codecs/exif.h"
-
 #include <gtest/gtest.h>
+
+#include "images/codecs/formats.h"
 
 namespace mpitron::images {
 namespace exif_test {

@@ -1,7 +1,6 @@
-#include "images/codecs/jpeg.h"
-
 #include <gtest/gtest.h>
 
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 

@@ -1,6 +1,6 @@
-#include "images/codecs/png.h"
-
 #include <gtest/gtest.h>
+
+#include "images/codecs/formats.h"
 
 namespace mpitron::images {
 namespace png_test {

@@ -1,6 +1,6 @@
-#include "images/codecs/portable_map.h"
-
 #include <gtest/gtest.h>
+
+#include "images/codecs/formats.h"
 
 namespace mpitron::images {
 namespace portable_map_test {

@@ -45,6 +45,16 @@ TEST(Hdf5File, AttributesAreReplaced) {
   EXPECT_EQ(file.attributes("/"), expected);
 }
 
+TEST(Hdf5File, AThreadHasTwoOpen) {
+  const test::TemporaryFolder folder;
+  Hdf5File one(folder.path() / "a.h5", Hdf5File::Mode::create);
+  Hdf5File two(folder.path() / "b.h5", Hdf5File::Mode::create);
+  one.write_bytes("text", "first");
+  two.write_bytes("text", "second");
+  EXPECT_EQ(one.read_bytes("text"), "first");
+  EXPECT_EQ(two.read_bytes("text"), "second");
+}
+
 TEST(Hdf5File, TellsWhereItsDataSetsLie) {
   const test::TemporaryFolder folder;
   Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);

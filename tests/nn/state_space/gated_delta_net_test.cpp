@@ -1,6 +1,5 @@
-#include "nn/state_space/gated_delta_net.h"
-
 #include "nn/layer_fixture.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::nn {
 namespace gated_delta_net_test {

@@ -1,6 +1,5 @@
-#include "nn/state_space/mamba_mixer.h"
-
 #include "nn/layer_fixture.h"
+#include "nn/state_space/recurrent_layers.h"
 
 namespace mpitron::nn {
 namespace mamba_mixer_test {

@@ -4,7 +4,7 @@
 
 #include "checkpoint/folders/folder.h"
 #include "checkpoint/format/writer_files.h"
-#include "checkpoint/tools/compare.h"
+#include "checkpoint/tools/inspection.h"
 #include "support/far_device.h"
 #include "train/checkpointing/checkpoint_fixture.h"
 

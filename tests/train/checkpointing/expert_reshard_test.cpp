@@ -1,5 +1,5 @@
 #include "checkpoint/folders/folder.h"
-#include "checkpoint/tools/compare.h"
+#include "checkpoint/tools/inspection.h"
 #include "train/checkpoint_run.h"
 
 // A checkpoint names experts by their global numbers: however the ranks share them, it is the same

@@ -1,5 +1,5 @@
 #include "checkpoint/folders/folder.h"
-#include "checkpoint/tools/compare.h"
+#include "checkpoint/tools/inspection.h"
 #include "train/checkpoint_run.h"
 #include "train/layout_space.h"
 

@@ -1,5 +1,5 @@
 #include "checkpoint/folders/folder.h"
-#include "checkpoint/tools/compare.h"
+#include "checkpoint/tools/inspection.h"
 #include "train/checkpoint_run.h"
 
 // Latent attention, multi-token prediction and mixers with a state in layouts that cut them: the

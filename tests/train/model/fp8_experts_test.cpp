@@ -1,7 +1,7 @@
 #include <fmt/ranges.h>
 
 #include "checkpoint/folders/folder.h"
-#include "checkpoint/tools/compare.h"
+#include "checkpoint/tools/inspection.h"
 #include "train/model/fp8_runs.h"
 
 // Experts whose products take factors of 8 bits: by every recipe, in every layout, saved, resumed

@@ -1,7 +1,7 @@
 #include "train/model/upcycling.h"
 
 #include "checkpoint/folders/folder.h"
-#include "checkpoint/tools/compare.h"
+#include "checkpoint/tools/inspection.h"
 #include "train/checkpoint_run.h"
 
 // Experts from a dense checkpoint: where theory says so the model computes what it did before, and

@@ -1,5 +1,4 @@
-#include "images/codecs/jpeg.h"
-
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

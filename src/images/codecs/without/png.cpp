@@ -1,5 +1,4 @@
-#include "images/codecs/png.h"
-
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

@@ -1,5 +1,4 @@
-#include "images/codecs/webp.h"
-
+#include "images/codecs/formats.h"
 #include "utils/error.h"
 
 namespace mpitron::images {

@@ -1,14 +1,15 @@
+#include "kernels/cuda/attention/attention_kernels.h"
+
 #include <gtest/gtest.h>
 
 #include "device_under_test.h"
-#include "kernels/cuda/attention/attention_kernels.h"
 #include "tests/kernels/attention_case.h"
 
 namespace mpitron::kernels::cuda::attention {
-namespace wgmma_attention_test {
+namespace attention_kernels_test {
 
 /// Whether the case fits, on a GPU for which attention_kernels.h promises what it says.
-class WgmmaAttention : public ::testing::Test {
+class AttentionKernels : public ::testing::Test {
  protected:
   void SetUp() override {
     int major = 0;
@@ -32,7 +33,7 @@ class WgmmaAttention : public ::testing::Test {
 
 constexpr std::pair kBoth(true, true), kNone(false, false), kForwardAlone(true, false);
 
-TEST_F(WgmmaAttention, HeadSizesThatFit) {
+TEST_F(AttentionKernels, HeadSizesThatFit) {
   for (const DType type : {DType::bf16, DType::f16}) {
     for (const Index d : {16, 40, 64, 96, 128}) {
       EXPECT_EQ(fits({.dtype = type, .n = 2, .d = d, .dv = d}), kBoth) << d;
@@ -43,7 +44,7 @@ TEST_F(WgmmaAttention, HeadSizesThatFit) {
   }
 }
 
-TEST_F(WgmmaAttention, WhatDoesNotFit) {
+TEST_F(AttentionKernels, WhatDoesNotFit) {
   EXPECT_EQ(fits({.dtype = DType::f32, .n = 2}), kNone);
   EXPECT_EQ(fits({.dtype = DType::bf16, .n = 2, .d = 256, .dv = 256}), kNone);
   EXPECT_EQ(fits({.dtype = DType::bf16, .n = 2, .d = 192, .dv = 192}), kNone);
@@ -51,5 +52,5 @@ TEST_F(WgmmaAttention, WhatDoesNotFit) {
   EXPECT_EQ(fits({.dtype = DType::bf16, .s_kv = 0, .n = 2}), kNone);
 }
 
-}  // namespace wgmma_attention_test
+}  // namespace attention_kernels_test
 }  // namespace mpitron::kernels::cuda::attention

@@ -1,4 +1,4 @@
-#include "emulator/device/grid.h"
+#include "emulator/units/grid.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+#pragma once
 #include <algorithm>
 #include <vector>
 
@@ -7,8 +8,8 @@
 #include "utils/numbers/float8.h"
 
 namespace mpitron::emulator {
-namespace cublas_lt_test {
 
+/// Memory of the emulated GPU with these values, `skipped` bytes behind an aligned address.
 template <class T>
 T* on_gpu(const std::vector<T>& values, std::size_t skipped = 0) {
   void* memory = nullptr;
@@ -120,88 +121,6 @@ struct Product {
   cublasLtMatmulHeuristicResult_t choice_{};
 };
 
-// [1 3 5; 2 4 6] [1 1; 0 1; 0 1] = [1 9; 2 12]
-TEST(CublasLt, MultipliesByColumnsAndAddsWhatIsThere) {
-  Product product;
-  ASSERT_EQ(product.plan(), CUBLAS_STATUS_SUCCESS);
-  ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
-  EXPECT_EQ(product.result(), (std::vector<float>{1, 2, 9, 12}));
-  product.beta = 1;
-  ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
-  EXPECT_EQ(product.result(), (std::vector<float>{2, 4, 18, 24}));
-}
-
-TEST(CublasLt, ABiasBelongsToTheRowsOfD) {
-  Product product;
-  product.epilogue = CUBLASLT_EPILOGUE_BIAS;
-  product.bias = on_gpu<float>({100, 200});
-  ASSERT_EQ(product.plan(), CUBLAS_STATUS_SUCCESS);
-  ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
-  EXPECT_EQ(product.result(), (std::vector<float>{101, 202, 109, 212}));
-  product.bias = on_gpu<float>({100, 200}, 4);
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_INVALID_VALUE) << "not aligned to 16 bytes";
-}
-
-TEST(CublasLt, RefusesProblemsThatTheLibraryDoesNotSolve) {
-  Product product;
-  product.a_type = CUDA_R_16BF;
-  EXPECT_EQ(product.plan(), CUBLAS_STATUS_NOT_SUPPORTED) << "a and b of different types";
-  product.a_type = CUDA_R_32F;
-  product.a_stride = 1;
-  EXPECT_EQ(product.plan(), CUBLAS_STATUS_INVALID_VALUE) << "columns that overlap";
-}
-
-TEST(CublasLt, AnAlgorithmIsForItsProblemItsAlignmentAndItsWorkspace) {
-  Product product;
-  ASSERT_EQ(product.plan(), CUBLAS_STATUS_SUCCESS);
-  product.workspace_bytes = 16;
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_INVALID_VALUE);
-  product.workspace_bytes = 1 << 16;
-  product.b = on_gpu<float>({1, 0, 0, 1, 1, 1}, 4);
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_INVALID_VALUE);
-  product.b = on_gpu<float>({1, 0, 0, 1, 1, 1});
-  product.k = 2;
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_INVALID_VALUE);
-}
-
-/// 2^24 + 1 + 1 loses both ones; in two parts, of one number and of two, it loses none.
-TEST(CublasLt, AlgorithmsDifferInTheOrderOfTheirSums) {
-  Product product;
-  product.a = on_gpu<float>({0x1p24f, 1, 1, 1, 1, 1});
-  product.b = on_gpu<float>({1, 1, 1, 1, 1, 1});
-  std::vector<float> corner;
-  for (const std::size_t answer : {0, 1}) {
-    ASSERT_EQ(product.plan(answer), CUBLAS_STATUS_SUCCESS);
-    ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
-    corner.push_back(product.result()[0]);
-    product.d = on_gpu<float>({10, 20, 30, 40});
-    ASSERT_EQ(product.make_again(), CUBLAS_STATUS_SUCCESS);
-    ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
-    EXPECT_EQ(product.result()[0], corner.back()) << "made again from its numbers";
-  }
-  EXPECT_EQ(corner, (std::vector<float>{0x1p24f, 0x1p24f + 2}));
-}
-
-TEST(CublasLt, AnAlgorithmIsAllOfItsSettings) {
-  for (const int left_out :
-       {CUBLASLT_ALGO_CONFIG_TILE_ID, CUBLASLT_ALGO_CONFIG_SPLITK_NUM,
-        CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING, CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID}) {
-    Product product;
-    ASSERT_EQ(product.plan(1), CUBLAS_STATUS_SUCCESS);
-    EXPECT_EQ(product.make_again(left_out), CUBLAS_STATUS_NOT_SUPPORTED) << left_out;
-  }
-}
-
-TEST(CublasLtDeathTest, PartsMayNotBeAddedInTheTypeOfTheResult) {
-  Product product;
-  product.k = 4;
-  product.a = on_gpu<float>({1, 2, 3, 4, 5, 6, 7, 8});
-  product.b = on_gpu<float>({1, 2, 3, 4, 5, 6, 7, 8});
-  product.reduction = CUBLASLT_REDUCTION_SCHEME_MASK;
-  ASSERT_EQ(product.plan(), CUBLAS_STATUS_SUCCESS);
-  EXPECT_DEATH(product.run(), "in the type of the result");
-}
-
 /// d = a^T b of 16 x 16 numbers of 8 bits, of which `a` holds ones, and b twos in its first column.
 struct Fp8Product {
   std::uint64_t m = 16, n = 16, k = 16;
@@ -241,33 +160,4 @@ struct Fp8Product {
   }
 };
 
-TEST(CublasLt, MultipliesNumbersOfEightBitsByTheirScales) {
-  Fp8Product product;
-  ASSERT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
-  std::vector<float> d(256);
-  cudaMemcpy(d.data(), product.d, 256 * sizeof(float), cudaMemcpyDeviceToHost);
-  std::vector<float> expected(256, 0);
-  std::fill_n(expected.begin(), 16, 16.f);  // 16 * 2 * 0.5
-  EXPECT_EQ(d, expected);
-}
-
-TEST(CublasLt, MultipliesAnyNumberOfColumnsOfEightBits) {
-  Fp8Product product;
-  product.n = 3;
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_SUCCESS);
-}
-
-TEST(CublasLt, RefusesProductsOfEightBitsThatGpusDoNotHave) {
-  Fp8Product product;
-  product.k = 8;
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
-  product.k = 16;
-  product.m = 8;
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
-  product.m = 16;
-  product.b_type = CUDA_R_16BF;
-  EXPECT_EQ(product.run(), CUBLAS_STATUS_NOT_SUPPORTED);
-}
-
-}  // namespace cublas_lt_test
 }  // namespace mpitron::emulator

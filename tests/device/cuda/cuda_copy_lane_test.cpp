@@ -4,7 +4,7 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::device {
-namespace copy_lane_test {
+namespace cuda_copy_lane_test {
 
 using tensor::Tensor;
 
@@ -31,5 +31,5 @@ TEST(CopyLane, IsNotThereWhereTensorsLieOnTheHost) {
   EXPECT_EQ(make_copy_lane(make_device("reference")->stream()), nullptr);
 }
 
-}  // namespace copy_lane_test
+}  // namespace cuda_copy_lane_test
 }  // namespace mpitron::device

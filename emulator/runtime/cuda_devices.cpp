@@ -17,7 +17,7 @@
 #include "emulator/device/device_memory.h"
 #include "emulator/device/devices.h"
 #include "emulator/device/emulated_stream.h"
-#include "emulator/device/grid.h"
+#include "emulator/units/grid.h"
 
 namespace mpitron::emulator {
 namespace {
