@@ -117,4 +117,25 @@ const Tensor& PackedWeights::of_heads(const Parameter& weight, int part,
   return place->second;
 }
 
+Adapter::Adapter(device::Device& device, DType type, Index number,
+                 std::shared_ptr<ParameterList> parameters, std::map<std::string, Factors> factors)
+    : number_(number),
+      parameters_(std::move(parameters)),
+      factors_(std::move(factors)),
+      weights_(device, kernels::weight_format(type)) {}
+
+const Adapter::Factors* Adapter::find(const std::string& part) const {
+  const auto found = factors_.find(part);
+  return found == factors_.end() ? nullptr : &found->second;
+}
+
+Adapter::Joined* Adapter::of_layer(const std::string& first_part,
+                                   const std::function<Joined()>& make) {
+  auto found = joined_.find(first_part);
+  if (found == joined_.end()) {
+    found = joined_.emplace(first_part, make()).first;
+  }
+  return found->second.a.value ? &found->second : nullptr;
+}
+
 }  // namespace mpitron::autograd

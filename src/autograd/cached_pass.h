@@ -1,10 +1,12 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <memory>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "autograd/parameter.h"
+#include "autograd/parameter_list.h"
 #include "device/device.h"
 #include "kernels/attention/cached_attention.h"
 #include "kernels/linear/packed_formats.h"
@@ -87,6 +89,49 @@ class LayerStates {
   std::vector<std::vector<Tensor>> layers_;  // by number - 1 and part
 };
 
+/// Low-rank updates (Hu et al. 2021) that rows of generation have on top of a model whose weights
+/// stay as they are: y + s B A x of every linear layer that they name. A model serves many at once.
+class Adapter {
+ public:
+  /// Of one part of a layer: A [r, in] and B [out, r], as they lie on this rank.
+  struct Factors {
+    const Parameter* a = nullptr;
+    const Parameter* b = nullptr;
+    double scale = 1;
+  };
+  /// Of all parts that a layer's output fuses: A [R, in], B [out, R] with the factors s in it.
+  struct Joined {
+    Parameter a, b;
+  };
+
+  /// `number`: from 1, of no other adapter of the program. `factors`: by config::module_name of the
+  /// parts; their parameters are in `parameters`. Products read them in the model's type.
+  Adapter(device::Device& device, DType type, Index number,
+          std::shared_ptr<ParameterList> parameters, std::map<std::string, Factors> factors);
+
+  Index number() const { return number_; }
+  /// Null where the part keeps its weights alone.
+  const Factors* find(const std::string& part) const;
+  /// What a layer, known by its first part, adds: made when it is first asked for. Null where
+  /// nothing of the layer is updated; then `make` gives parameters without values.
+  Joined* of_layer(const std::string& first_part, const std::function<Joined()>& make);
+  /// In which products read what `of_layer` gave.
+  PackedWeights& weights() { return weights_; }
+
+ private:
+  Index number_;
+  std::shared_ptr<ParameterList> parameters_;
+  std::map<std::string, Factors> factors_;
+  std::map<std::string, Joined> joined_;
+  PackedWeights weights_;
+};
+
+/// Rows [first, end) of a pass that an adapter updates.
+struct AdaptedRows {
+  Adapter* adapter = nullptr;
+  Index first = 0, end = 0;
+};
+
 /// A pass over pieces of several sequences, one after the other as rows [t, 1]: attention sees what
 /// the cache holds of each sequence and adds the rows to it.
 struct CachedPass {
@@ -99,8 +144,9 @@ struct CachedPass {
   std::span<const kernels::CachedPiece> pieces;
   /// The same rows and what an encoder has left for them, up to position `first_position`.
   std::span<const kernels::CachedPiece> encoded = {};
-  Tensor positions = {};                  // [t], int64, of the rows in their sequences
-  Tensor table = {}, encoded_table = {};  // of a GPU: kernels::append_piece_table of both
+  Tensor positions = {};                      // [t], int64, of the rows in their sequences
+  Tensor table = {}, encoded_table = {};      // of a GPU: kernels::append_piece_table of both
+  std::span<const AdaptedRows> adapted = {};  // the others are the model's alone
 };
 
 }  // namespace mpitron::autograd

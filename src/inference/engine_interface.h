@@ -7,10 +7,17 @@
 #include "tokenizers/core/tokenizer.h"
 #include "utils/error.h"
 
+namespace mpitron::autograd {
+class Adapter;
+}
+
 namespace mpitron::inference {
 
 using tokenizers::TokenId;
 using tokenizers::TokenIds;
+
+/// Updates of a model's weights that some sequences have; kept as long as one of them runs.
+using AdapterHandle = std::shared_ptr<autograd::Adapter>;
 
 /// What an engine can hold; fixed from its construction on.
 struct EngineShape {
@@ -44,6 +51,7 @@ struct SequenceStep {
   Index encoder_size = 0;
 
   Index own_drafts = 0;  // tokens to be drafted by the engine and computed behind the others
+  autograd::Adapter* adapter = nullptr;  // rows of neighbours with the same are computed together
 
   Index rows() const { return static_cast<Index>(tokens.size()) - logits_from + own_drafts; }
 };

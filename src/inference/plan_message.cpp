@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/cached_pass.h"
 #include "utils/check.h"
 
 // A step's plan as numbers: what the first rank has decided travels to all others in one broadcast.
@@ -11,15 +12,15 @@ namespace {
 
 static_assert(std::is_same_v<Index, std::int64_t>);
 
-constexpr Index kNumbersOfASequence = 11;
+constexpr Index kNumbersOfASequence = 12;
 
 void append(const SequenceStep& sequence, std::vector<std::int64_t>& words) {
   const auto size = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-  words.insert(
-      words.end(),
-      {sequence.slot, sequence.first_position, sequence.logits_from, sequence.state_from,
-       sequence.state_to, sequence.encoder_size, size(sequence.tokens), size(sequence.blocks),
-       size(sequence.encoder_tokens), size(sequence.encoder_blocks), sequence.own_drafts});
+  words.insert(words.end(),
+               {sequence.slot, sequence.first_position, sequence.logits_from, sequence.state_from,
+                sequence.state_to, sequence.encoder_size, size(sequence.tokens),
+                size(sequence.blocks), size(sequence.encoder_tokens), size(sequence.encoder_blocks),
+                sequence.own_drafts, sequence.adapter != nullptr ? sequence.adapter->number() : 0});
   words.insert(words.end(), sequence.tokens.begin(), sequence.tokens.end());
   words.insert(words.end(), sequence.encoder_tokens.begin(), sequence.encoder_tokens.end());
   words.insert(words.end(), sequence.blocks.begin(), sequence.blocks.end());
@@ -73,7 +74,8 @@ void append_plans(std::span<const StepPlan* const> plans, std::vector<std::int64
   }
 }
 
-ReceivedPlans::ReceivedPlans(std::span<const std::int64_t> words)
+ReceivedPlans::ReceivedPlans(std::span<const std::int64_t> words,
+                             std::span<const AdapterHandle> adapters)
     : words_(words.begin(), words.end()) {
   WordReader reader(words_);
   tokens_.reserve(words_.size());  // so that spans stay where they are
@@ -102,6 +104,10 @@ ReceivedPlans::ReceivedPlans(std::span<const std::int64_t> words)
       sequence.blocks = reader.take(numbers[7]);
       sequence.encoder_blocks = reader.take(numbers[9]);
       sequence.own_drafts = numbers[10];
+      if (numbers[11] > 0) {
+        MPITRON_CHECK(static_cast<std::size_t>(numbers[11]) <= adapters.size(), numbers[11]);
+        sequence.adapter = adapters[static_cast<std::size_t>(numbers[11] - 1)].get();
+      }
     }
   }
   MPITRON_CHECK(reader.left() == 0, reader.left());

@@ -9,12 +9,13 @@ namespace mpitron::inference {
 /// The plans of a step, one for each replica, as words to be sent.
 void append_plans(std::span<const StepPlan* const> plans, std::vector<std::int64_t>& words);
 
-/// Plans that were received, with all that they refer to.
+/// Plans that were received, with all that they refer to but the adapters.
 class ReceivedPlans {
  public:
   ReceivedPlans() = default;
-  /// Of `append_plans`.
-  explicit ReceivedPlans(std::span<const std::int64_t> words);
+  /// Of `append_plans`; `adapters`: this rank's, by their numbers from 1.
+  explicit ReceivedPlans(std::span<const std::int64_t> words,
+                         std::span<const AdapterHandle> adapters = {});
   ReceivedPlans(const ReceivedPlans&) = delete;  // plans refer to its memory
   ReceivedPlans& operator=(const ReceivedPlans&) = delete;
 

@@ -80,9 +80,10 @@ std::vector<Index> leaders_of(const comm::RankGrid& grid) {
 }  // namespace
 
 RankEngine::RankEngine(device::Device& device, const models::Model& model, const RankPlace& place,
-                       const comm::RankGrid& grid, EngineShape shape)
+                       const comm::RankGrid& grid, EngineShape shape,
+                       std::vector<AdapterHandle> adapters)
     : shape_(shape),
-      worker_(device, model, place, shape),
+      worker_(device, model, place, shape, std::move(adapters)),
       leaders_(leaders_of(grid)),
       nobody_(static_cast<std::size_t>(place.replicas), &nothing_),
       logits_(static_cast<std::size_t>(place.replicas)) {
@@ -154,8 +155,8 @@ void RankEngine::finish() {
 }
 
 void RankEngine::follow(device::Device& device, const models::Model& model, const RankPlace& place,
-                        const EngineShape& shape) {
-  RankWorker worker(device, model, place, shape);
+                        const EngineShape& shape, std::vector<AdapterHandle> adapters) {
+  RankWorker worker(device, model, place, shape, std::move(adapters));
   std::vector<std::int64_t> words;
   for (;;) {
     receive(place.world, words);

@@ -7,9 +7,11 @@ namespace mpitron::inference {
 /// collects the logits. Nobody else decides anything. The others call `follow`.
 class RankEngine : public Engine {
  public:
-  /// `grid`: of the world. Collective with the others' `follow`.
+  /// `grid`: of the world; `adapters`: all that requests may have. Collective with the others'
+  /// `follow`.
   RankEngine(device::Device& device, const models::Model& model, const RankPlace& place,
-             const comm::RankGrid& grid, EngineShape shape);
+             const comm::RankGrid& grid, EngineShape shape,
+             std::vector<AdapterHandle> adapters = {});
   /// Lets the others go.
   ~RankEngine() override;
 
@@ -29,7 +31,7 @@ class RankEngine : public Engine {
 
   /// The part of every rank but the first: runs steps until the first one's engine ends.
   static void follow(device::Device& device, const models::Model& model, const RankPlace& place,
-                     const EngineShape& shape);
+                     const EngineShape& shape, std::vector<AdapterHandle> adapters = {});
 
  private:
   /// A step under way.

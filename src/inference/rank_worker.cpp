@@ -38,13 +38,14 @@ RankPlace RankPlace::of(comm::World& world, const comm::ParallelGroups& groups,
 }
 
 RankWorker::RankWorker(device::Device& device, const models::Model& model, const RankPlace& place,
-                       const EngineShape& shape)
+                       const EngineShape& shape, std::vector<AdapterHandle> adapters)
     : device_(device),
       model_(model),
       place_(place),
       own_block_((shape.blocks + place.groups.context->size() - 1) / place.groups.context->size() *
                  place.groups.context->size()),
       runner_(device, model, with_stand_in(shape, place), place.groups.context),
+      adapters_(std::move(adapters)),
       stand_in_blocks_{own_block_} {}
 
 Tensor RankWorker::receive_hidden(Index rows) {
@@ -73,7 +74,7 @@ void RankWorker::run(const StepPlan& plan, Index rows) {
 }
 
 void RankWorker::tick(std::span<const std::int64_t> words) {
-  recent_.push_front(std::make_unique<ReceivedPlans>(words));
+  recent_.push_front(std::make_unique<ReceivedPlans>(words, adapters_));
   if (static_cast<Index>(recent_.size()) <= place_.stage) {
     return;  // nothing has come so far yet
   }

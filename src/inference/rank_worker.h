@@ -26,9 +26,10 @@ struct RankPlace {
 /// tick each stage runs the plans that are as many ticks old as there are stages before it.
 class RankWorker {
  public:
-  /// `shape`: as of StepRunner, of one replica.
+  /// `shape`: as of StepRunner, of one replica. `adapters`: this rank's part of those that plans
+  /// name by number, the same on all ranks.
   RankWorker(device::Device& device, const models::Model& model, const RankPlace& place,
-             const EngineShape& shape);
+             const EngineShape& shape, std::vector<AdapterHandle> adapters = {});
 
   /// The plans of a new step (append_plans), one for each replica.
   void tick(std::span<const std::int64_t> words);
@@ -46,6 +47,7 @@ class RankWorker {
   RankPlace place_;
   Index own_block_;  // of the cache, for rows that stand in where others have some
   StepRunner runner_;
+  std::vector<AdapterHandle> adapters_;
   std::deque<std::unique_ptr<ReceivedPlans>> recent_;  // the newest first, one for each stage
   TokenIds stand_in_token_ = {0};
   std::vector<Index> stand_in_blocks_;

@@ -63,10 +63,23 @@ void StepRunner::warm_up() {
   append_logits(run(plan), logits);
 }
 
+/// Rows behind each other with one adapter are one range.
+void StepRunner::adapt_rows(autograd::Adapter* adapter, Index first, Index count) {
+  if (adapter == nullptr) {
+    return;
+  }
+  if (!adapted_.empty() && adapted_.back().adapter == adapter && adapted_.back().end == first) {
+    adapted_.back().end += count;
+  } else {
+    adapted_.push_back({adapter, first, first + count});
+  }
+}
+
 void StepRunner::collect(std::span<const SequenceStep> sequences) {
   std::span<const TokenId> drafts = drafted_;
   pieces_.clear();
   encoded_.clear();
+  adapted_.clear();
   ids_.clear();
   positions_.clear();
   wanted_.clear();
@@ -79,6 +92,7 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
                        .blocks = sequence.blocks,
                        .state_from = sequence.state_from,
                        .state_to = sequence.state_to});
+    adapt_rows(sequence.adapter, first, count);
     if (shape_.max_encoded > 0) {
       encoded_.push_back({.first_row = first,
                           .rows = count,
@@ -122,6 +136,12 @@ void StepRunner::take_own_rows() {
     std::copy(first, first + rows, values->begin());
     values->resize(static_cast<std::size_t>(rows));
   }
+  const Index begin = sharers_->rank() * rows;
+  for (autograd::AdaptedRows& each : adapted_) {
+    each.first = std::clamp(each.first - begin, Index{0}, rows);
+    each.end = std::clamp(each.end - begin, Index{0}, rows);
+  }
+  std::erase_if(adapted_, [](const auto& each) { return each.first == each.end; });
 }
 
 Tensor StepRunner::on_device(std::span<const std::int64_t> values) {
@@ -202,7 +222,8 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
                                   .encoded = encoded_,
                                   .positions = on_device(positions_),
                                   .table = table_of(pieces_, true),
-                                  .encoded_table = table_of(encoded_, false)};
+                                  .encoded_table = table_of(encoded_, false),
+                                  .adapted = adapted_};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Var hidden = model_.hidden(context, batch_of_rows(pass.positions), input);
   if (heads_) {

@@ -42,6 +42,7 @@ class StepRunner {
   void encode(const SequenceStep& sequence);
   void take_own_blocks();
   void take_own_rows();
+  void adapt_rows(autograd::Adapter* adapter, Index first, Index count);
   models::Batch batch_of_rows(const tensor::Tensor& positions);
   /// Where the rows' blocks lie, for the kernels of a GPU; absent on the host.
   tensor::Tensor table_of(std::span<const kernels::CachedPiece> pieces, bool causal);
@@ -61,6 +62,7 @@ class StepRunner {
   TokenIds drafted_;
   // The rows of the last step.
   std::vector<kernels::CachedPiece> pieces_, encoded_;
+  std::vector<autograd::AdaptedRows> adapted_;
   std::vector<std::int64_t> ids_, positions_, wanted_;
   std::vector<std::int64_t> table_;
   std::vector<Index> own_blocks_;

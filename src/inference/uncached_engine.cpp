@@ -61,6 +61,7 @@ TokenId& UncachedEngine::at(const SequenceStep& sequence, Index position) {
 
 void UncachedEngine::append_rows(const SequenceStep& sequence) {
   const Index count = sequence.first_position + static_cast<Index>(sequence.tokens.size());
+  MPITRON_CHECK(sequence.adapter == nullptr, sequence.slot);
   TokenIds text;
   for (Index i = 0; i < count; ++i) {
     text.push_back(at(sequence, i));

@@ -24,6 +24,25 @@ TEST(CachedPass, StatesAreTakenOnceAndCopiedTogether) {
   EXPECT_EQ(first[4], 1);
 }
 
+TEST(Adapter, MakesALayersUpdateOnce) {
+  const auto device = device::make_device("host");
+  auto parameters = std::make_shared<ParameterList>();
+  const Parameter& a = parameters->add({.name = "a", .shape = {2, 3}});
+  Adapter adapter(*device, DType::f32, 7, parameters, {{"model.q_proj", {&a, &a, 0.5}}});
+  EXPECT_EQ(adapter.number(), 7);
+  EXPECT_EQ(adapter.find("model.q_proj")->a, &a);
+  EXPECT_EQ(adapter.find("model.k_proj"), nullptr);
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    return Adapter::Joined{.a = {.value = Tensor::empty(*device, {2, 3}, DType::f32)}, .b = {}};
+  };
+  Adapter::Joined* const first = adapter.of_layer("model.q_proj", make);
+  EXPECT_EQ(adapter.of_layer("model.q_proj", make), first);
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(adapter.of_layer("model.o_proj", [] { return Adapter::Joined(); }), nullptr);
+}
+
 TEST(CachedPass, BlocksAreCopiedInAllLayers) {
   const auto device = device::make_device("host");
   KeyValueCache cache(*device, 2, 4);

@@ -18,6 +18,14 @@ class CommandTest : public ::testing::Test {
     EXPECT_TRUE(contains(end.err, part)) << end.err;
   }
 
+  /// The port that a server tells of when it takes requests.
+  static int port_of(const RunningProgram& server) {
+    const std::string words = "http://127.0.0.1:";
+    EXPECT_TRUE(server.wait_for_output(words));
+    const std::string output = server.output();
+    return std::stoi(output.substr(output.find(words) + words.size()));
+  }
+
   const TemporaryFolder folder_;
 };
 

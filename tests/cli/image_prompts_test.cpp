@@ -95,10 +95,7 @@ TEST_F(ImagePromptsTest, AreServed) {
   RunningProgram server(
       folder_.path(),
       Words{"serve", "--port", "0", "--allowed-local-media-path", "images"} + kSaved);
-  const std::string words = "http://127.0.0.1:";
-  ASSERT_TRUE(server.wait([&] { return contains(server.output(), words); }));
-  const std::string output = server.output();
-  const int port = std::stoi(output.substr(output.find(words) + words.size()));
+  const int port = port_of(server);
   const auto answer = [&](const std::string& url) {
     const std::string body =
         R"({"max_tokens": 2, "messages": [{"role": "user", "content": [{"type": "image_url", )"

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "autograd/cached_pass.h"
+#include "support/host_runtime.h"
+
 namespace mpitron::inference {
 namespace plan_message_test {
 
@@ -13,6 +16,12 @@ void expect_equal(std::span<const T> got, std::span<const T> want) {
 TEST(PlanMessage, ArrivesAsItWasSent) {
   const TokenIds tokens = {5, -1, 7}, encoder = {9};
   const std::vector<Index> blocks = {3, 1}, encoder_blocks = {4};
+  const auto device = device::make_device("host");
+  std::vector<AdapterHandle> adapters;
+  for (const Index number : {1, 2}) {
+    adapters.push_back(std::make_shared<autograd::Adapter>(
+        *device, DType::f32, number, nullptr, std::map<std::string, autograd::Adapter::Factors>()));
+  }
   StepPlan first, second, empty;
   first.block_copies = {{1, 2}, {3, 4}};
   first.sequences = {{.slot = 1,
@@ -25,13 +34,14 @@ TEST(PlanMessage, ArrivesAsItWasSent) {
                       .encoder_tokens = encoder,
                       .encoder_blocks = encoder_blocks,
                       .encoder_size = 1,
-                      .own_drafts = 2},
+                      .own_drafts = 2,
+                      .adapter = adapters[1].get()},
                      {.slot = 2, .tokens = encoder, .blocks = encoder_blocks}};
   second.state_copies = {{5, 6}};
   const StepPlan* const plans[] = {&first, &empty, &second};
   std::vector<std::int64_t> words;
   append_plans(plans, words);
-  const ReceivedPlans got(words);
+  const ReceivedPlans got(words, adapters);
   words.assign(words.size(), -9);
   EXPECT_TRUE(got.has_rows());
   ASSERT_EQ(got[0].block_copies.size(), 2u);
@@ -44,6 +54,8 @@ TEST(PlanMessage, ArrivesAsItWasSent) {
   EXPECT_EQ(sequence.state_from, 7);
   EXPECT_EQ(sequence.state_to, 8);
   EXPECT_EQ(sequence.encoder_size, 1);
+  EXPECT_EQ(sequence.adapter, adapters[1].get());
+  EXPECT_EQ(got[0].sequences[1].adapter, nullptr);
   expect_equal<TokenId>(sequence.tokens, tokens);
   expect_equal<TokenId>(sequence.encoder_tokens, encoder);
   expect_equal<Index>(sequence.blocks, blocks);

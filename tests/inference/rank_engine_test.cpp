@@ -8,6 +8,7 @@
 #include "models/gpt/gpt_model.h"
 #include "pipeline/stage_layout.h"
 #include "support/host_runtime.h"
+#include "tests/inference/tiny_adapter.h"
 #include "tests/inference/tiny_decoder.h"
 #include "tokenizers/core/null_tokenizer.h"
 
@@ -38,7 +39,9 @@ config::ModelConfig config_of(const std::vector<std::string>& more) {
   return test::tiny_decoder(flags);
 }
 
-std::vector<Answer> answers_of(Engine& engine, const SchedulerSettings& settings) {
+/// Requests have the adapters in turn, where there are any, and nobody's.
+std::vector<Answer> answers_of(Engine& engine, const SchedulerSettings& settings,
+                               const std::vector<AdapterHandle>& adapters = {}) {
   const tokenizers::NullTokenizer tokenizer(kVocabulary - 1);
   std::vector<GenerationRequest> requests;
   for (const Index length : {19, 3, 7, 30, 11}) {
@@ -48,23 +51,39 @@ std::vector<Answer> answers_of(Engine& engine, const SchedulerSettings& settings
     }
     request.sampling.temperature = static_cast<double>(requests.size() % 2);
     request.prompt_log_probs = length == 7;
+    const std::size_t turn = requests.size() % (adapters.size() + 1);
+    request.adapter = turn > 0 ? adapters[turn - 1] : nullptr;
     requests.push_back(std::move(request));
   }
   Generator generator(engine, tokenizer, settings);
   return generator.run(std::move(requests));
 }
 
-std::vector<Answer> alone(const config::ModelConfig& config) {
+/// Of the share of a rank, as many as are wanted.
+std::vector<AdapterHandle> adapters_of(const config::ModelConfig& config, device::Device& device,
+                                       const models::Model::Share& share, Index count) {
+  std::vector<AdapterHandle> adapters;
+  for (Index number = 1; number <= count; ++number) {
+    adapters.push_back(
+        test::UpdatedModel(config, device, {.groups = share.groups, .part = share.part}, number)
+            .adapter(device));
+  }
+  return adapters;
+}
+
+std::vector<Answer> alone(const config::ModelConfig& config, Index adapters) {
   const auto device = device::make_device("host");
   models::GptModel model(config, *device);
   model.initialize();
   CachedEngine engine(*device, model, shape_of(config), kVocabulary);
-  return answers_of(engine, {});
+  const models::Model::Share whole{.groups = comm::groups_of_one(*comm::make_single_world()),
+                                   .part = nn::whole_model(config)};
+  return answers_of(engine, {}, adapters_of(config, *device, whole, adapters));
 }
 
 /// Everybody's part: the first rank generates, the others follow.
 std::vector<Answer> together(const config::ModelConfig& config, const Layout& layout,
-                             const SchedulerSettings& settings) {
+                             const SchedulerSettings& settings, Index count) {
   std::vector<Answer> answers;
   comm::run_thread_world(layout.ranks, [&](comm::World& world) {
     const comm::RankGrid grid(layout.ranks, layout.sizes);
@@ -75,19 +94,20 @@ std::vector<Answer> together(const config::ModelConfig& config, const Layout& la
     const pipeline::ChunkLayers layers =
         pipeline::make_stage_layout(parallel, config.num_layers).layers(place.stage, 0);
     const auto device = device::make_device("host");
-    models::GptModel model(config, *device,
-                           {.groups = groups,
-                            .part = {.first_layer = layers.first,
-                                     .num_layers = layers.count,
-                                     .has_embedding = layers.has_embedding,
-                                     .has_output = layers.has_loss}});
+    const models::Model::Share share{.groups = groups,
+                                     .part = {.first_layer = layers.first,
+                                              .num_layers = layers.count,
+                                              .has_embedding = layers.has_embedding,
+                                              .has_output = layers.has_loss}};
+    models::GptModel model(config, *device, share);
     model.initialize();
+    const std::vector<AdapterHandle> adapters = adapters_of(config, *device, share, count);
     if (world.rank() > 0) {
-      return RankEngine::follow(*device, model, place, shape_of(config));
+      return RankEngine::follow(*device, model, place, shape_of(config), adapters);
     }
-    RankEngine engine(*device, model, place, grid, shape_of(config));
+    RankEngine engine(*device, model, place, grid, shape_of(config), adapters);
     engine.idle();
-    answers = answers_of(engine, settings);
+    answers = answers_of(engine, settings, adapters);
   });
   return answers;
 }
@@ -99,12 +119,13 @@ void expect_same(const std::vector<TokenLogProbs>& got, const std::vector<TokenL
   }
 }
 
-void expect_layouts_agree(const config::ModelConfig& config, const std::vector<Layout>& layouts) {
-  const std::vector<Answer> want = alone(config);
+void expect_layouts_agree(const config::ModelConfig& config, const std::vector<Layout>& layouts,
+                          Index adapters = 0, const std::vector<Index>& with_drafts = {0, 3}) {
+  const std::vector<Answer> want = alone(config, adapters);
   for (const Layout& layout : layouts) {
-    for (const Index drafts : {0, 3}) {
+    for (const Index drafts : with_drafts) {
       SCOPED_TRACE(::testing::Message() << layout.name << ", drafts " << drafts);
-      const std::vector<Answer> got = together(config, layout, {.draft_tokens = drafts});
+      const std::vector<Answer> got = together(config, layout, {.draft_tokens = drafts}, adapters);
       ASSERT_EQ(got.size(), want.size());
       for (std::size_t i = 0; i < want.size(); ++i) {
         EXPECT_EQ(got[i].tokens, want[i].tokens) << i;
@@ -128,6 +149,12 @@ const std::vector<Layout>& dense_layouts() {
 TEST(RankEngine, LayoutsOfDenseModelsAnswerAsOneRank) {
   expect_layouts_agree(config_of({"--group-query-attention", "--num-query-groups", "2"}),
                        dense_layouts());
+}
+
+TEST(RankEngine, LayoutsAnswerWithAdaptersAsOneRank) {
+  expect_layouts_agree(
+      config_of({"--group-query-attention", "--num-query-groups", "2", "--swiglu"}),
+      {{"TP2 x PP2", 4, {.tensor = 2, .pipeline = 2}}, {"CP2", 2, {.context = 2}}}, 2, {0});
 }
 
 TEST(RankEngine, LayoutsOfLatentAttentionAnswerAsOneRank) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <deque>
 
+#include "autograd/cached_pass.h"
 #include "inference/engine_interface.h"
 #include "utils/check.h"
 #include "utils/text/hash.h"
@@ -9,7 +10,8 @@ namespace mpitron::test {
 
 /// An engine without a model: its cache holds token ids, and the logits behind a token are a hash
 /// of all ids that its blocks hold up to it. So a wrong block, a stale entry or a wrong position
-/// gives other logits. Places for states hold all ids that led to them and must agree.
+/// gives other logits, and so does another adapter. Places for states hold all ids that led to them
+/// and must agree.
 class FakeEngine : public inference::Engine {
  public:
   explicit FakeEngine(const inference::EngineShape& shape, Index depth = 1, Index replicas = 1)
@@ -72,7 +74,8 @@ class FakeEngine : public inference::Engine {
       MPITRON_CHECK(static_cast<Index>(carried.size()) == sequence.first_position, carried.size());
     }
     for (std::size_t i = 0; i < sequence.tokens.size(); ++i) {
-      at(sequence, sequence.first_position + static_cast<Index>(i)) = sequence.tokens[i];
+      at(sequence, sequence.first_position + static_cast<Index>(i)) =
+          sequence.tokens[i] + kOfAdapter * number_of(sequence);
       carried.push_back(sequence.tokens[i]);
       ++tokens;
     }
@@ -81,10 +84,17 @@ class FakeEngine : public inference::Engine {
     }
     if (shape_.states > 0) {
       for (std::size_t i = 0; i < carried.size(); ++i) {
-        MPITRON_CHECK(carried[i] == at(sequence, static_cast<Index>(i)), i);
+        const inference::TokenId kept = at(sequence, static_cast<Index>(i));
+        MPITRON_CHECK(carried[i] == kept - kOfAdapter * number_of(sequence), i);
       }
       now_->states.at(static_cast<std::size_t>(sequence.state_to)) = carried;
     }
+  }
+  /// What entries of an adapter's sequences are raised by, for each number.
+  static constexpr inference::TokenId kOfAdapter = 1 << 20;
+  static inference::TokenId number_of(const inference::SequenceStep& sequence) {
+    return sequence.adapter != nullptr ? static_cast<inference::TokenId>(sequence.adapter->number())
+                                       : 0;
   }
   void copy_block(Index from, Index to) {
     ++copies;

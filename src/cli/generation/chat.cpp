@@ -18,6 +18,7 @@ struct ChatFlags {
 void declare(Flags& flags, ChatFlags& o) {
   o.model.max_requests = 1;
   o.model.declare(flags);
+  o.model.declare_adapters(flags, "that is talked to");
   flags.option("--system", o.system, "what the model is told first");
   flags.option("--chat-template", o.chat_template, "Jinja file instead of the model's template");
   flags.option("--num-tokens-to-generate", o.tokens,
@@ -103,7 +104,8 @@ class Chat {
                          .top_k = options_.top_k,
                          .top_p = options_.top_p,
                          .seed = static_cast<std::uint64_t>(options_.seed)},
-            .stop_ids = {model_.tokenizer->eod()}};
+            .stop_ids = {model_.tokenizer->eod()},
+            .adapter = model_.only_adapter()};
   }
 
   /// Shows the answer while its tokens come; Ctrl-C leaves it as it is then.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
 #include "checkpoint/folders/folder.h"
@@ -9,6 +8,7 @@
 #include "cli/run/launch.h"
 #include "cli/run/pretrain.h"
 #include "config/parse/stored_model.h"
+#include "config/values/option_values.h"
 #include "convert/names/hugging_face_config.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
@@ -35,12 +35,11 @@ constexpr const char* kEvaluateHelp =
     "`mpitron options` lists the options of the model and of the layout.\n";
 
 Index whole_number(const std::string& flag, const std::string& text, Index least) {
-  Index value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least) {
+  const std::optional<Index> value = config::read_integer(text);
+  if (value.value_or(least - 1) < least) {
     throw_usage("{} {}: a whole number from {} is needed", flag, text, least);
   }
-  return value;
+  return *value;
 }
 
 bool names(const Arguments& words, const std::string& flag) {

@@ -31,6 +31,7 @@ struct GenerateFlags {
 
 void declare(Flags& flags, GenerateFlags& o) {
   o.model.declare(flags);
+  o.model.declare_adapters(flags, "for all answers");
   flags.option("--prompts", o.prompts, "texts to continue; `-`: standard input as one text");
   flags.option("--prompt-file", o.prompt_file, "JSONL file whose field `text` is a prompt");
   flags.option(
@@ -127,6 +128,7 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
   }
   const ImagePrompts about(model.config().vlm.value_or(config::VlmConfig()), *model.tokenizer);
   const std::vector<inference::PromptImage> images = about.read(o.images);
+  const inference::AdapterHandle adapter = model.only_adapter();
   for (const std::string& prompt : prompts) {
     inference::GenerationRequest request{
         .prompt = model.tokenizer->encode(prompt),
@@ -138,7 +140,8 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                      .choice = static_cast<std::uint32_t>(requests.size())},
         .stop_ids = {model.tokenizer->eod()},
         .log_probs = o.log_probs || o.top > 0 ? o.top : -1,
-        .prompt_log_probs = o.log_probs || o.tokens == 0};
+        .prompt_log_probs = o.log_probs || o.tokens == 0,
+        .adapter = adapter};
     if (!images.empty()) {
       about.ask(prompt, images, request);
     }
@@ -242,6 +245,9 @@ int generate(const Arguments& arguments) {
   AnswerJournal::Origin origin;
   if (!options.output.empty()) {
     origin = {digest(options, requests), model_fingerprint(options.model.load)};
+    for (const inference::ServedAdapter& each : model.adapters()) {
+      origin.model += folder_fingerprint(each.folder);
+    }
   }
   AnswerJournal journal(options.output, origin, prompts.size());
   answer_rest(options, model, prompts, std::move(requests), journal);

@@ -76,17 +76,20 @@ models::Model::Share GenerationRanks::share(const config::ModelConfig& config,
 }
 
 std::unique_ptr<inference::Engine> GenerationRanks::engine(
-    device::Device& device, const models::Model& model, const inference::EngineShape& shape) const {
+    device::Device& device, const models::Model& model, const inference::EngineShape& shape,
+    std::vector<inference::AdapterHandle> adapters) const {
   if (world_->size() == 1) {
     return inference::make_engine(device, model, shape, shape.vocabulary);
   }
-  return leads() ? std::make_unique<inference::RankEngine>(device, model, place(), grid_, shape)
+  return leads() ? std::make_unique<inference::RankEngine>(device, model, place(), grid_, shape,
+                                                           std::move(adapters))
                  : nullptr;
 }
 
 void GenerationRanks::follow(device::Device& device, const models::Model& model,
-                             const inference::EngineShape& shape) const {
-  inference::RankEngine::follow(device, model, place(), shape);
+                             const inference::EngineShape& shape,
+                             std::vector<inference::AdapterHandle> adapters) const {
+  inference::RankEngine::follow(device, model, place(), shape, std::move(adapters));
 }
 
 }  // namespace mpitron::cli

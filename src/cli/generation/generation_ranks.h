@@ -27,12 +27,15 @@ class GenerationRanks {
   void check(const config::ModelConfig& config, const std::string& path) const;
   /// This rank's part of a model; `predicts`: with its depths of multi-token prediction.
   models::Model::Share share(const config::ModelConfig& config, bool predicts) const;
-  /// The engine of the rank that leads.
-  std::unique_ptr<inference::Engine> engine(device::Device& device, const models::Model& model,
-                                            const inference::EngineShape& shape) const;
+  /// The engine of the rank that leads; `adapters`: all that requests may have, where ranks are
+  /// many.
+  std::unique_ptr<inference::Engine> engine(
+      device::Device& device, const models::Model& model, const inference::EngineShape& shape,
+      std::vector<inference::AdapterHandle> adapters = {}) const;
   /// The part of the others, until that engine ends.
   void follow(device::Device& device, const models::Model& model,
-              const inference::EngineShape& shape) const;
+              const inference::EngineShape& shape,
+              std::vector<inference::AdapterHandle> adapters = {}) const;
 
  private:
   inference::RankPlace place() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/generation/adapter_folder.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
 #include "inference/engine_choice.h"
@@ -101,9 +102,40 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
     : name(std::filesystem::path(options.load).lexically_normal().filename()),
       ranks_(options.layout, std::move(world)) {
   check_numbers(options);
+  const std::vector<AdapterFolder> folders = adapter_folders(options.adapters, name);
   read_model(options);
+  for (const AdapterFolder& each : folders) {
+    adapters_.push_back(
+        {.name = each.name, .folder = each.folder, .adapter = read_adapter(each.folder)});
+  }
   shape_ = engine_shape(options);
-  engine = ranks_.engine(*device_, *model_, shape_);
+  engine = ranks_.engine(*device_, *model_, shape_, handles());
+}
+
+std::vector<inference::AdapterHandle> LoadedModel::handles() const {
+  std::vector<inference::AdapterHandle> handles;
+  for (const inference::ServedAdapter& each : adapters_) {
+    handles.push_back(each.adapter);
+  }
+  return handles;
+}
+
+inference::AdapterHandle LoadedModel::only_adapter() const {
+  if (adapters_.size() > 1) {
+    throw_usage("--adapter: {} are given; all answers have one, mpitron serve has several",
+                adapters_.size());
+  }
+  return adapters_.empty() ? nullptr : adapters_[0].adapter;
+}
+
+inference::AdapterHandle LoadedModel::read_adapter(const std::string& folder) {
+  return cli::read_adapter(*device_, model_->config(), ranks_.share(model_->config(), false),
+                           ++adapters_read_, folder);
+}
+
+void ModelOptions::declare_adapters(Flags& flags, const std::string& which) {
+  flags.option("--adapter", adapters,
+               "a folder of PEFT (LoRA), also NAME=FOLDER: updates of the model " + which);
 }
 
 std::shared_ptr<const tokenizers::ChatTemplate> LoadedModel::chat_template(

@@ -2,6 +2,7 @@
 #include "cli/data/tokenizer_flags.h"
 #include "cli/generation/generation_ranks.h"
 #include "config/layer_pattern.h"
+#include "inference/protocol/served_adapters.h"
 #include "inference/scheduling/scheduler.h"
 #include "tokenizers/chat/chat_template.h"
 
@@ -19,9 +20,12 @@ struct ModelOptions {
   std::string weights = "auto";
   std::string prefix_cache = "on";
   Index draft_tokens = 0;
+  std::vector<std::string> adapters;  // of declare_adapters
   GenerationLayout layout;
 
   void declare(Flags& flags);
+  /// `which`: what they are for.
+  void declare_adapters(Flags& flags, const std::string& which);
   inference::SchedulerSettings scheduling() const {
     return {.prefix_cache = prefix_cache == "on", .draft_tokens = draft_tokens};
   }
@@ -37,7 +41,14 @@ class LoadedModel {
 
   /// Whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
-  void follow() { ranks_.follow(*device_, *model_, shape_); }
+  Index ranks() const { return ranks_.world().size(); }
+  void follow() { ranks_.follow(*device_, *model_, shape_, handles()); }
+  /// Of the option --adapter, in order.
+  const std::vector<inference::ServedAdapter>& adapters() const { return adapters_; }
+  /// The only one of a command whose answers all have the same, or none.
+  inference::AdapterHandle only_adapter() const;
+  /// One more; all ranks call it, on the thread of the engine.
+  inference::AdapterHandle read_adapter(const std::string& folder);
   const config::ModelConfig& config() const { return model_->config(); }
   /// The template of a Jinja file, or else the one that the tokenizer brings along; null where
   /// there is none.
@@ -48,11 +59,14 @@ class LoadedModel {
 
  private:
   void read_model(const ModelOptions& options);
+  std::vector<inference::AdapterHandle> handles() const;
   inference::EngineShape engine_shape(const ModelOptions& options) const;
 
   GenerationRanks ranks_;
   std::unique_ptr<device::Device> device_;
   std::unique_ptr<models::Model> model_;
+  std::vector<inference::ServedAdapter> adapters_;
+  Index adapters_read_ = 0;
   inference::EngineShape shape_;
 
  public:

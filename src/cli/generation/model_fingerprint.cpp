@@ -25,12 +25,9 @@ void add_samples(Hasher128& hasher, std::string_view content) {
   }
 }
 
-std::vector<fs::path> files_of(const fs::path& load) {
-  if (convert::detect_format(load) == convert::Format::mpitron) {
-    return {checkpoint_file(load)};
-  }
+std::vector<fs::path> files_below(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(load)) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     if (entry.is_regular_file()) {
       files.push_back(entry.path());
     }
@@ -39,12 +36,10 @@ std::vector<fs::path> files_of(const fs::path& load) {
   return files;
 }
 
-}  // namespace
-
-std::string model_fingerprint(const fs::path& load) {
+std::string fingerprint_of(const fs::path& folder, const std::vector<fs::path>& files) {
   Hasher128 hasher;
-  for (const fs::path& path : files_of(load)) {
-    hasher.update(path.lexically_relative(load).string());
+  for (const fs::path& path : files) {
+    hasher.update(path.lexically_relative(folder).string());
     const auto size = static_cast<std::uint64_t>(fs::file_size(path));
     hasher.update({reinterpret_cast<const char*>(&size), sizeof(size)});
     if (size > 0) {
@@ -52,6 +47,17 @@ std::string model_fingerprint(const fs::path& load) {
     }
   }
   return hasher.digest().hex();
+}
+
+}  // namespace
+
+std::string model_fingerprint(const fs::path& load) {
+  const bool ours = convert::detect_format(load) == convert::Format::mpitron;
+  return fingerprint_of(load, ours ? std::vector{checkpoint_file(load)} : files_below(load));
+}
+
+std::string folder_fingerprint(const fs::path& folder) {
+  return fingerprint_of(folder, files_below(folder));
 }
 
 }  // namespace mpitron::cli

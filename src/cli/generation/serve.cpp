@@ -17,10 +17,14 @@ struct ServeFlags {
   Index port = 5000, connections = 1024, body_mb = 32, bodies_mb = 0, drain_seconds = 30,
         queue = 1024;
   Index images = 16, megapixels = 50;
+  bool adapter_loading = false;
 };
 
 void declare(Flags& flags, ServeFlags& o) {
   o.model.declare(flags);
+  o.model.declare_adapters(flags, "for requests that name it; any number of them");
+  flags.flag("--allow-adapter-loading", o.adapter_loading,
+             "POST /v1/load_lora_adapter reads folders of this machine that requests name");
   flags.option("--host", o.host, "address to listen on; 0.0.0.0 for all");
   flags.option("--port", o.port, "port to listen on; 0: one that is free");
   flags.option("--served-model-name", o.name, "name in requests; the folder's unless given");
@@ -57,7 +61,19 @@ std::shared_ptr<const inference::PromptImages> images_of(const ServeFlags& o,
   return std::make_shared<inference::PromptImages>(*model.config().vlm, policy);
 }
 
-inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& model) {
+/// Other ranks would have to read what the first one is told.
+inference::ServedAdapters::Reader reader_of(const ServeFlags& o, LoadedModel& model) {
+  if (!o.adapter_loading) {
+    return {};
+  }
+  if (model.ranks() > 1) {
+    throw_usage("--allow-adapter-loading: {} ranks serve the model; name adapters by --adapter",
+                model.ranks());
+  }
+  return [&model](const std::string& folder) { return model.read_adapter(folder); };
+}
+
+inference::ServingSettings settings_of(const ServeFlags& o, LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});
   check_range("--max-waiting", o.queue, {1, 1 << 20});
@@ -75,6 +91,8 @@ inference::ServingSettings settings_of(const ServeFlags& o, const LoadedModel& m
           .api_key = o.api_key,
           .chat = model.chat_template(o.chat_template),
           .images = images_of(o, model),
+          .adapters = model.adapters(),
+          .read_adapter = reader_of(o, model),
           .version = build_info::kVersion,
           .max_waiting = o.queue,
           .drain = std::chrono::seconds(o.drain_seconds)};

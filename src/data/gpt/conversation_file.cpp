@@ -4,8 +4,16 @@
 
 #include "utils/check.h"
 #include "utils/error.h"
+#include "utils/log.h"
 
 namespace mpitron::data {
+namespace {
+
+bool is_learned(std::int64_t target) {
+  return target != EncodedConversation::kNotLearned;
+}
+
+}  // namespace
 
 ConversationFile::ConversationFile(const std::string& path) : path_(path), file_(path) {
   const std::string_view text = file_.text();
@@ -53,12 +61,18 @@ EncodedConversation ConversationFile::read_encoded(Index conversation,
 
 EncodedConversation ConversationFile::encoded(Index conversation, const Conversation& messages,
                                               const EncodeConversation& encode) const {
+  const Index line = lines_[static_cast<std::size_t>(conversation)].number;
   try {
-    return encode(messages);
+    EncodedConversation result = encode(messages);
+    const bool learns = std::ranges::any_of(result.targets, is_learned);
+    if (!learns && !told_.exchange(true)) {
+      log::warning(
+          "{}: line {}: has no answer, so nothing of it is learned; others like it are not told",
+          path_, line);
+    }
+    return result;
   } catch (const Error& error) {
-    throw Error(error.code(),
-                fmt::format("{}: line {}: {}", path_,
-                            lines_[static_cast<std::size_t>(conversation)].number, error.what()));
+    throw Error(error.code(), fmt::format("{}: line {}: {}", path_, line, error.what()));
   }
 }
 
@@ -68,11 +82,8 @@ void choose_targets(EncodedConversation& conversation, LearnedTurns turns) {
     targets = conversation.tokens;
   }
   if (turns == LearnedTurns::last_answer) {
-    const auto learned = [](std::int64_t target) {
-      return target != EncodedConversation::kNotLearned;
-    };
-    const auto end = std::find_if(targets.rbegin(), targets.rend(), learned);
-    const auto begin = std::find_if_not(end, targets.rend(), learned);
+    const auto end = std::find_if(targets.rbegin(), targets.rend(), is_learned);
+    const auto begin = std::find_if_not(end, targets.rend(), is_learned);
     std::fill(begin, targets.rend(), EncodedConversation::kNotLearned);
   }
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -41,7 +42,8 @@ class ConversationFile {
   Index size() const { return static_cast<Index>(lines_.size()); }
   /// Error(data) with line and byte for anything else than a conversation.
   Conversation read(Index conversation) const;
-  /// The same, as `encode` makes tokens of it; its errors get file and line.
+  /// The same, as `encode` makes tokens of it; its errors get file and line. One of which nothing
+  /// is learned, since it has no answer, is told of: the first, with file and line.
   EncodedConversation read_encoded(Index conversation, const EncodeConversation& encode) const;
   /// The line as a pair (parse_pair); Error(data) with line and byte for anything else.
   AnswerPair read_pair(Index pair) const;
@@ -62,6 +64,7 @@ class ConversationFile {
   std::string path_;
   MappedFile file_;
   std::vector<Line> lines_;
+  mutable std::atomic<bool> told_ = false;  // of a conversation without answer
 };
 
 }  // namespace mpitron::data

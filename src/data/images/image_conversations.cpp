@@ -191,10 +191,8 @@ class ConversationShards final : public ConversationList {
 
 Index count_images(std::string_view text) {
   Index count = 0;
-  for (std::size_t at = text.find(kImageWord); at != std::string_view::npos;
-       at = text.find(kImageWord, at + kImageWord.size())) {
-    ++count;
-  }
+  split_at_images(
+      text, [](std::string_view) {}, [&] { ++count; });
   return count;
 }
 

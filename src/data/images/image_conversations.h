@@ -13,6 +13,17 @@ namespace mpitron::data {
 /// What stands for an image in a text.
 inline constexpr std::string_view kImageWord = "<image>";
 
+/// Calls words(part) for what is said before, between and behind images, and image() for each.
+template <class Words, class Image>
+void split_at_images(std::string_view text, Words&& words, Image&& image) {
+  for (std::size_t at = text.find(kImageWord); at != std::string_view::npos;
+       at = text.find(kImageWord)) {
+    words(text.substr(0, at));
+    image();
+    text.remove_prefix(at + kImageWord.size());
+  }
+  words(text);
+}
 Index count_images(std::string_view text);
 /// The same text with what NVLM or InternVL put around every image.
 std::string with_image_tags(std::string text, config::ImageTags kind);

@@ -14,13 +14,7 @@ void add_text(const tokenizers::Tokenizer& tokenizer, std::string_view text, boo
       tokens.add(id, learned);
     }
   };
-  for (std::size_t at = text.find(kImageWord); at != std::string_view::npos;
-       at = text.find(kImageWord)) {
-    add_words(text.substr(0, at));
-    tokens.add(config::kImageToken, false);
-    text.remove_prefix(at + kImageWord.size());
-  }
-  add_words(text);
+  split_at_images(text, add_words, [&] { tokens.add(config::kImageToken, false); });
 }
 
 }  // namespace

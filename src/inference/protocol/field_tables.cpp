@@ -1,7 +1,7 @@
-#include "inference/protocol/field_tables.h"
-
 #include <algorithm>
 #include <array>
+
+#include "inference/protocol/fields.h"
 
 // Every field of every request in one place: name, type, bounds, and what it does. Parsing,
 // refusals and the OpenAPI document read these rows. `absent`: known elsewhere, refused by name
@@ -16,7 +16,7 @@ constexpr double kSmallest = 1e-9;  // of what must be above 0
 /// Of completions and chats.
 constexpr std::array kShared = {
     FieldRule{"model", FieldType::text, 0, 0,
-              "name of a model of /v1/models; empty: the one that is served"},
+              "name of a model of /v1/models, an adapter too; empty: the served one alone"},
     FieldRule{"temperature", FieldType::number, 0, 2, "1 unless given; 0: the likeliest token"},
     FieldRule{"top_p", FieldType::number, kSmallest, 1, "probability to draw from; 1 unless given"},
     FieldRule{"top_k", FieldType::integer, -1, 1 << 30, "tokens to draw from; 0 or -1: all"},
@@ -102,6 +102,13 @@ constexpr std::array kTokenize = {
 
 constexpr std::array kDetokenize = {FieldRule{"tokens", FieldType::ids, 0, 0, "token ids", true}};
 
+constexpr FieldRule kAdapterName{
+    "lora_name", FieldType::text, 0, 0, "what requests name as their model", true};
+constexpr std::array kLoadAdapter = {kAdapterName,
+                                     FieldRule{"lora_path", FieldType::text, 0, 0,
+                                               "a folder of PEFT on the server's machine", true}};
+constexpr std::array kUnloadAdapter = {kAdapterName};
+
 constexpr std::array kMegatron = {
     FieldRule{"prompts", FieldType::list, 1, 128, "texts to continue", true},
     FieldRule{"tokens_to_generate", FieldType::integer, 0, 1e15, "64 unless given", false,
@@ -168,6 +175,14 @@ FieldRules tokenize_fields() {
 
 FieldRules detokenize_fields() {
   return kDetokenize;
+}
+
+FieldRules load_adapter_fields() {
+  return kLoadAdapter;
+}
+
+FieldRules unload_adapter_fields() {
+  return kUnloadAdapter;
 }
 
 FieldRules megatron_fields() {

@@ -75,6 +75,17 @@ struct FieldRule {
 };
 using FieldRules = std::span<const FieldRule>;
 
+// Bodies of requests, field by field. What is not listed is ignored, as clients send much that
+// only some servers know.
+FieldRules completion_fields();
+FieldRules chat_fields();
+FieldRules tokenize_fields();
+FieldRules detokenize_fields();
+FieldRules load_adapter_fields();
+FieldRules unload_adapter_fields();
+/// Of Megatron's PUT /api, whose reader has the order and the texts of its refusals.
+FieldRules megatron_fields();
+
 /// The fields of a JSON object. Readers throw RequestError(400) naming the field for another type;
 /// a field that is null counts as absent.
 class Fields {
@@ -82,7 +93,8 @@ class Fields {
   enum class Kind { absent, null, boolean, integer, real, text, list, object };
 
   /// RequestError(400) for what is no JSON object, nests deeper than 64, has an object of more than
-  /// 2048 names, or a field that its rule does not allow; fields without a rule are let through.
+  /// 2048 names, or a field that its rule does not allow (ids, prompts and biases: their readers
+  /// refuse them); fields without a rule are let through.
   static Fields parse(std::string_view body, FieldRules rules = {});
   ~Fields();
   Fields(Fields&&) noexcept;

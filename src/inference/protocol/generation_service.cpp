@@ -42,6 +42,12 @@ std::uint64_t GenerationService::submit(AnswerGroup group) {
   return id;
 }
 
+void GenerationService::run(std::function<void()> work) {
+  const std::lock_guard lock(mutex_);
+  commands_.push_back(std::move(work));
+  wake_.notify_all();
+}
+
 void GenerationService::cancel(std::uint64_t id) {
   const std::lock_guard lock(mutex_);
   commands_.push_back([this, id] {

@@ -36,6 +36,8 @@ class GenerationService {
   ~GenerationService();
 
   std::uint64_t submit(AnswerGroup group);
+  /// Between two steps, on the thread of the engine; `work` throws nothing.
+  void run(std::function<void()> work);
   /// Gives a group's blocks back; it hears nothing more, but for a call that is under way.
   void cancel(std::uint64_t group);
 

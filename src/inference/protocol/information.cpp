@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/protocol/field_tables.h"
+#include "inference/protocol/fields.h"
 #include "inference/protocol/metrics.h"
 
 // Replies that need no generation: health, version, models, metrics, tokenisation.
@@ -21,6 +21,15 @@ Json description(const ServedModel& model) {
           {"root", model.name},
           {"parent", nullptr},
           {"max_model_len", model.shape.max_positions}};
+}
+
+Json description(const ServedModel& model, const ServedAdapter& adapter) {
+  Json json = description(model);
+  json["id"] = adapter.name;
+  json["created"] = adapter.created;
+  json["root"] = adapter.folder;
+  json["parent"] = model.name;
+  return json;
 }
 
 HttpReply json_reply(const Json& json) {
@@ -42,16 +51,37 @@ HttpReply tell_metrics(const ServedModel& model, const HttpRequest& /*request*/)
 }
 
 HttpReply tell_models(const ServedModel& model, const HttpRequest& /*request*/) {
-  return json_reply({{"object", "list"}, {"data", Json::array({description(model)})}});
+  Json all = Json::array({description(model)});
+  for (const ServedAdapter& adapter : model.adapters->all()) {
+    all.push_back(description(model, adapter));
+  }
+  return json_reply({{"object", "list"}, {"data", all}});
 }
 
 HttpReply tell_model(const ServedModel& model, const HttpRequest& request) {
   const std::string name = request.target.substr(request.target.rfind("/models/") + 8);
+  if (const auto adapter = model.adapters->find(name)) {
+    return json_reply(description(model, *adapter));
+  }
   if (name != model.name) {
-    throw RequestError(404, fmt::format("there is no model {}; there is {}", name, model.name),
+    throw RequestError(404, fmt::format("there is no model {}; there is {}", name, model.names()),
                        "model", "model_not_found");
   }
   return json_reply(description(model));
+}
+
+HttpReply load_adapter(const ServedModel& model, const HttpRequest& request) {
+  const Fields fields = Fields::parse(request.body, load_adapter_fields());
+  const std::string name = fields.text("lora_name", "");
+  if (name == model.name) {
+    throw RequestError(400, fmt::format("{} is the name of the model itself", name), "lora_name");
+  }
+  return json_reply(description(model, model.adapters->load(name, fields.text("lora_path", ""))));
+}
+
+HttpReply unload_adapter(const ServedModel& model, const HttpRequest& request) {
+  const Fields fields = Fields::parse(request.body, unload_adapter_fields());
+  return json_reply(description(model, model.adapters->unload(fields.text("lora_name", ""))));
 }
 
 HttpReply tokenize(const ServedModel& model, const HttpRequest& request) {

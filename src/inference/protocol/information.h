@@ -11,6 +11,13 @@ HttpReply tell_version(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_metrics(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_models(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_model(const ServedModel& model, const HttpRequest& request);
+/// An adapter comes from a folder of this machine, or goes; the reply describes it. On the engine's
+/// thread.
+HttpReply load_adapter(const ServedModel& model, const HttpRequest& request);
+HttpReply unload_adapter(const ServedModel& model, const HttpRequest& request);
+/// The server described in OpenAPI 3.1, as JSON: every route, every field with its type and range,
+/// every status.
+HttpReply tell_openapi(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_tokenizer(const ServedModel& model, const HttpRequest& request);
 HttpReply tokenize(const ServedModel& model, const HttpRequest& request);
 HttpReply detokenize(const ServedModel& model, const HttpRequest& request);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/protocol/field_tables.h"
+#include "inference/protocol/fields.h"
 #include "inference/protocol/served_beams.h"
 
 // Megatron's text generation protocol (megatron/core/inference/text_generation_server): its checks

@@ -31,6 +31,19 @@ std::string times(const char* name, const char* help, const Histogram& histogram
                     name, below, histogram.sum);
 }
 
+/// Names need no escapes (is_adapter_name).
+std::string of_adapters(const ServedAdapters& adapters) {
+  const std::vector<ServedAdapter> all = adapters.all();
+  std::string text =
+      one("adapters", "gauge", "adapters that requests may name", static_cast<Index>(all.size()));
+  text += all.empty() ? "" : head("adapter_requests_total", "counter", "requests by adapter");
+  for (const ServedAdapter& each : all) {
+    text += fmt::format("mpitron_adapter_requests_total{{adapter=\"{}\"}} {}\n", each.name,
+                        each.requests);
+  }
+  return text;
+}
+
 }  // namespace
 
 void Histogram::add(std::chrono::duration<double> time) {
@@ -55,6 +68,7 @@ std::string metrics(const ServedModel& model) {
              stats.cancelled_groups) +
          one("cache_blocks", "gauge", "blocks of the cache", stats.blocks) +
          one("cache_blocks_free", "gauge", "blocks that nobody uses", stats.blocks_free) +
+         of_adapters(*model.adapters) +
          times("queue_seconds", "from a request to the first step with a part of it", took.queue) +
          times("first_token_seconds", "from a request to its first token", took.first_token) +
          times("between_tokens_seconds", "between tokens of an answer", took.between_tokens) +

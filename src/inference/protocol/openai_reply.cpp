@@ -180,13 +180,12 @@ Json message_of(const OpenAiRequest& request, const Answer& answer, const std::s
   return message;
 }
 
-Json frame(const OpenAiRequest& request, const std::string& id, std::int64_t created,
-           const std::string& model) {
+Json frame(const OpenAiRequest& request, const std::string& id, std::int64_t created) {
   const char* chat = request.stream ? "chat.completion.chunk" : "chat.completion";
   return {{"id", id},
           {"object", request.chat ? chat : "text_completion"},
           {"created", created},
-          {"model", model},
+          {"model", request.model},
           {"choices", Json::array()}};
 }
 
@@ -229,7 +228,7 @@ std::vector<std::string> OpenAiReply::update(std::size_t index, const Answer& an
   if (request_.echo && sent.tokens == 0) {
     text.insert(0, request_.prompt_texts[index / static_cast<std::size_t>(request_.best_of)]);
   }
-  Json event = frame(request_, id_, created_, model_.name);
+  Json event = frame(request_, id_, created_);
   event["choices"].push_back(request_.chat ? chat_part(index, answer, text, calls)
                                            : completion_part(index, answer, text));
   if (request_.include_usage) {
@@ -290,7 +289,7 @@ std::vector<std::size_t> OpenAiReply::best(std::size_t prompt) const {
 }
 
 std::string OpenAiReply::whole() const {
-  Json reply = frame(request_, id_, created_, model_.name);
+  Json reply = frame(request_, id_, created_);
   for (std::size_t prompt = 0; prompt < request_.prompts.size(); ++prompt) {
     for (const std::size_t i : best(prompt)) {
       const Answer& answer = answers_[i];
@@ -318,7 +317,7 @@ std::string OpenAiReply::whole() const {
 std::vector<std::string> OpenAiReply::first_events() const {
   std::vector<std::string> events;
   for (std::size_t i = 0; i < answers_.size() && request_.chat; ++i) {
-    Json event = frame(request_, id_, created_, model_.name);
+    Json event = frame(request_, id_, created_);
     event["choices"].push_back({{"index", i},
                                 {"delta", {{"role", "assistant"}, {"content", ""}}},
                                 {"logprobs", nullptr},
@@ -332,7 +331,7 @@ std::vector<std::string> OpenAiReply::last_events() const {
   if (!request_.include_usage) {
     return {};
   }
-  Json event = frame(request_, id_, created_, model_.name);
+  Json event = frame(request_, id_, created_);
   event["usage"] = usage_of(request_, answers_);
   event["seed"] = request_.generation.sampling.seed;
   return {dump(event)};

@@ -76,12 +76,8 @@ void check_tool_choice(const Fields& fields) {
 }
 
 void read_shared(const ServedModel& model, const Fields& fields, OpenAiRequest& request) {
-  const std::string name = fields.text("model", "");
-  if (!name.empty() && name != model.name) {
-    throw RequestError(404,
-                       fmt::format("the model {} does not exist; there is {}", name, model.name),
-                       "model", "model_not_found");
-  }
+  request.generation.adapter = model.choose(fields.text("model", ""));
+  request.model = request.generation.adapter ? fields.text("model", "") : model.name;
   check_tool_choice(fields);
   read_sampling(fields, request.generation.sampling);
   read_bad_words(model, fields, request.generation.sampling);

@@ -7,6 +7,7 @@ namespace mpitron::inference {
 /// A request to /v1/completions or /v1/chat/completions.
 struct OpenAiRequest {
   bool chat = false;
+  std::string model;  // the name of who answers
   std::vector<TokenIds> prompts;
   std::vector<std::string> prompt_texts;
   GenerationRequest generation;  // what all answers share; the prompt is empty

@@ -1,11 +1,10 @@
-#include "inference/protocol/openapi.h"
-
 #include <algorithm>
 #include <array>
 #include <sstream>
 
 #include <nlohmann/json.hpp>
 
+#include "inference/protocol/information.h"
 #include "inference/protocol/routes.h"
 
 // The OpenAPI document is made from the rows of routes and fields, so it cannot differ from what
@@ -122,19 +121,30 @@ Json success_of(const Route& route) {
   return success;
 }
 
+bool of_all(const Route& /*route*/) {
+  return true;
+}
+bool of_answers(const Route& route) {
+  return route.protocol != Protocol::none;
+}
+bool of_changes(const Route& route) {
+  return route.changes;
+}
+
 struct Status {
   const char* code;
   const char* meaning;
-  bool generates;  // only of routes that ask the model
+  bool (*of)(const Route&);
 };
 constexpr std::array kStatuses = {
-    Status{"401", "the API key is missing or wrong", false},
-    Status{"404", "there is no such model or target", false},
-    Status{"405", "the target takes another method", false},
-    Status{"413", "the body is too large", false},
-    Status{"429", "too many requests are open; Retry-After says when to come again", true},
-    Status{"500", "the server failed", true},
-    Status{"503", "the server is stopping, or too many large requests arrive", false}};
+    Status{"401", "the API key is missing or wrong", of_all},
+    Status{"403", "the server was not started so that this is allowed", of_changes},
+    Status{"404", "there is no such model or target", of_all},
+    Status{"405", "the target takes another method", of_all},
+    Status{"413", "the body is too large", of_all},
+    Status{"429", "too many requests are open; Retry-After says when to come again", of_answers},
+    Status{"500", "the server failed", of_answers},
+    Status{"503", "the server is stopping, or too many large requests arrive", of_all}};
 
 Json responses_of(const Route& route) {
   // Megatron's refusals are strings, or objects with a message.
@@ -146,7 +156,7 @@ Json responses_of(const Route& route) {
     responses["400"] = response("a field is wrong, and which one", "application/json", error);
   }
   for (const Status& status : kStatuses) {
-    if (!status.generates || route.protocol != Protocol::none) {
+    if (status.of(route)) {
       responses[status.code] = response(status.meaning, "application/json", error);
     }
   }

@@ -40,18 +40,35 @@ std::vector<std::pair<std::string, std::string>> headers_of(int status, const st
   }
 }
 
-}  // namespace
-
-void Router::answer(const HttpRequest& request, const Client& client) {
+/// Tells the client what `work` refuses.
+template <class Work>
+void with_refusals(const HttpRequest& request, HttpAnswer& client, const Work& work) {
   try {
-    route(request, client);
+    work();
   } catch (const RequestError& error) {
     HttpReply reply{error.status(), openai_error(error)};
     reply.headers = headers_of(error.status(), request.target);
-    client->send(std::move(reply));
+    client.send(std::move(reply));
   } catch (const Error& error) {  // of the tokenizer
-    client->send({400, openai_error(RequestError(400, error.what()))});
+    client.send({400, openai_error(RequestError(400, error.what()))});
   }
+}
+
+}  // namespace
+
+void Router::answer(const HttpRequest& request, const Client& client) {
+  with_refusals(request, *client, [&] { route(request, client); });
+}
+
+void Router::change(const HttpRequest& request, const Route& route, const Client& client) {
+  if (!model_.adapters->change()) {
+    throw RequestError(403,
+                       "adapters do not change while this server runs; start it with "
+                       "--allow-adapter-loading");
+  }
+  model_.service.run([this, request, tell = route.tell, client] {
+    with_refusals(request, *client, [&] { client->send(tell(model_, request)); });
+  });
 }
 
 void Router::route(const HttpRequest& request, const Client& client) {
@@ -78,6 +95,8 @@ void Router::route(const HttpRequest& request, const Client& client) {
     answer_megatron(model_, request, client);
   } else if (generates) {
     complete(request, *route, client);
+  } else if (route->changes) {
+    change(request, *route, client);
   } else {
     client->send(route->tell(model_, request));
   }

@@ -24,6 +24,7 @@ class Router {
  private:
   using Client = std::shared_ptr<HttpAnswer>;
   void route(const HttpRequest& request, const Client& client);
+  void change(const HttpRequest& request, const Route& route, const Client& client);
   void complete(const HttpRequest& request, const Route& route, const Client& client);
 
   const ServedModel& model_;

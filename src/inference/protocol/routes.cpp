@@ -4,7 +4,6 @@
 #include <array>
 
 #include "inference/protocol/information.h"
-#include "inference/protocol/openapi.h"
 
 // One row per target: method, fields, how it answers.
 
@@ -12,7 +11,7 @@ namespace mpitron::inference {
 namespace {
 
 constexpr const char* kAnswerFields = "id object created model choices usage seed";
-constexpr const char* kModelFields = "id object created owned_by max_model_len";
+constexpr const char* kModelFields = "id object created owned_by parent max_model_len";
 
 constexpr std::array kRoutes = {
     Route{.method = "GET",
@@ -65,6 +64,20 @@ constexpr std::array kRoutes = {
           .summary = "one of them",
           .tell = tell_model,
           .reply_fields = kModelFields},
+    Route{.method = "POST",
+          .path = "/v1/load_lora_adapter",
+          .summary = "an adapter becomes a model of its own name",
+          .tell = load_adapter,
+          .fields = load_adapter_fields,
+          .reply_fields = kModelFields,
+          .changes = true},
+    Route{.method = "POST",
+          .path = "/v1/unload_lora_adapter",
+          .summary = "it is no more; answers on their way go on",
+          .tell = unload_adapter,
+          .fields = unload_adapter_fields,
+          .reply_fields = kModelFields,
+          .changes = true},
     Route{.method = "POST",
           .path = "/tokenize",
           .summary = "ids of a text or of a conversation",

@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "inference/protocol/field_tables.h"
+#include "inference/protocol/fields.h"
 #include "inference/protocol/http_exchange.h"
 #include "inference/protocol/served_model.h"
 
@@ -22,6 +22,8 @@ struct Route {
   const char* reply_fields = "";     // that every JSON reply has, separated by blanks
   const char* reply_type = "application/json";
   bool open = false;  // without an API key
+  bool changes =
+      false;  // what is served: `tell` runs on the engine's thread, and only where allowed
 };
 
 std::span<const Route> routes();

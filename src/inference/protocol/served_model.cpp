@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 
+#include <fmt/format.h>
+
 #include "inference/templates/chat_prompt.h"
 #include "utils/error.h"
 #include "utils/text/utf8.h"
@@ -30,6 +32,27 @@ std::vector<PromptImage> images_of(const std::string& messages, const PromptImag
 }
 
 }  // namespace
+
+std::string ServedModel::names() const {
+  std::string all = name;
+  for (const ServedAdapter& adapter : adapters->all()) {
+    all += ", " + adapter.name;
+  }
+  return all;
+}
+
+AdapterHandle ServedModel::choose(const std::string& wanted) const {
+  if (wanted.empty() || wanted == name) {
+    return nullptr;
+  }
+  AdapterHandle adapter = adapters->take(wanted);
+  if (adapter == nullptr) {
+    throw RequestError(404,
+                       fmt::format("the model {} does not exist; there is {}", wanted, names()),
+                       "model", "model_not_found");
+  }
+  return adapter;
+}
 
 TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const {
   if (fields.kind("messages") != Fields::Kind::list) {

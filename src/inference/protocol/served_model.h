@@ -7,6 +7,7 @@
 #include "inference/grammar/grammar_store.h"
 #include "inference/protocol/fields.h"
 #include "inference/protocol/generation_service.h"
+#include "inference/protocol/served_adapters.h"
 #include "inference/templates/prompt_images.h"
 #include "tokenizers/chat/chat_template.h"
 
@@ -21,10 +22,16 @@ struct ServedModel {
   std::shared_ptr<GrammarStore> grammars;
   std::shared_ptr<const tokenizers::ChatTemplate> chat;  // null where the model has no template
   std::shared_ptr<const PromptImages> images = {};       // null where the model sees none
-  std::int64_t created = 0;                              // seconds since 1970
+  std::shared_ptr<ServedAdapters> adapters = std::make_shared<ServedAdapters>();
+  std::int64_t created = 0;  // seconds since 1970
   std::string version;
   Index max_waiting = 1024;  // groups of answers open at once; more are refused with 429
 
+  /// Of a request that names a model, which counts: absent for the model alone, also by no name.
+  /// RequestError(404) for what is not served.
+  AdapterHandle choose(const std::string& name) const;
+  /// All names that requests may give, for messages.
+  std::string names() const;
   TokenId bos() const { return tokenizer.special_ids().bos.value_or(tokenizer.eod()); }
   /// The prompt of a request with `messages`: `tools`, `documents`, `chat_template_kwargs`,
   /// `chat_template` (instead of the model's), `add_generation_prompt` and `continue_final_message`

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
+#include "autograd/cached_pass.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
@@ -35,7 +38,8 @@ struct Generator::Entry : Sequence {
         listener(std::move(hears)),
         text(tokenizer, words_of(request.prompt), request.stop_texts) {
     tokens = request.prompt;
-    salt = request.salt;
+    adapter = request.adapter.get();
+    salt = fmt::format("{}:{}", adapter != nullptr ? adapter->number() : 0, request.salt);
     if (start) {
       encoder.tokens = std::exchange(tokens, {*start});
       request.prompt_log_probs = false;

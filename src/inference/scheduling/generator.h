@@ -27,6 +27,7 @@ struct GenerationRequest {
   bool prompt_log_probs = false;
   MakeConstraint constraint = {};  // what the answer must be like
   std::string salt = {};           // shares cached prefixes with equal salts only
+  AdapterHandle adapter = {};      // absent: the model alone
   std::uint64_t leader = 0;        // id of an answer to the same prompt, which computes it first
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/cached_pass.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
@@ -122,7 +123,8 @@ void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
            sequence.encoder.done ? std::span<const TokenId>() : sequence.encoder.tokens,
        .encoder_blocks = sequence.encoder.blocks,
        .encoder_size = static_cast<Index>(sequence.encoder.tokens.size()),
-       .own_drafts = own_drafts});
+       .own_drafts = own_drafts,
+       .adapter = sequence.adapter});
 }
 
 /// Whether the token that was drawn last is all that is to be computed. States may lie behind by
@@ -142,13 +144,13 @@ Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
     return 0;
   }
   Index own = 0;
-  const Index wanted = sequence.lookup_pace.allowed(most);
+  const Index wanted = sequence.paces.lookup.allowed(most);
   if (const Index proposed = lookup_.propose(sequence, wanted); proposed > 0) {
     const Index room = blocks_.room_behind(sequence, proposed);
     sequence.tokens.resize(sequence.tokens.size() - static_cast<std::size_t>(proposed - room));
     sequence.drafts = room;
   } else if (tokens == 1 && shape_.own_drafts > 0) {
-    most = sequence.own_pace.allowed(std::min(most, shape_.own_drafts));
+    most = sequence.paces.own.allowed(std::min(most, shape_.own_drafts));
     own = blocks_.room_behind(sequence, most);
   }
   draft_budget_ -= sequence.drafts + own;
@@ -281,6 +283,19 @@ void Scheduler::drop_preempted() {
   plan_.sequences.resize(kept);
 }
 
+/// Sequences of one adapter stand side by side. Both lists are in the same order before and behind.
+void Scheduler::group_by_adapter() {
+  const auto number = [](const auto& each) {
+    return each.adapter != nullptr ? each.adapter->number() : Index{0};
+  };
+  if (std::ranges::all_of(plan_.sequences, [&](const auto& each) { return number(each) == 0; })) {
+    return;
+  }
+  std::ranges::stable_sort(flight(flights_begun_), {},
+                           [&](const Part& part) { return number(*part.sequence); });
+  std::ranges::stable_sort(plan_.sequences, {}, number);
+}
+
 const StepPlan& Scheduler::plan() {
   MPITRON_CHECK(under_way() < depth_, depth_);
   plan_.clear();
@@ -294,6 +309,7 @@ const StepPlan& Scheduler::plan() {
     admit();
   }
   drop_preempted();
+  group_by_adapter();
   flights_begun_ += plan_.empty() ? 0 : 1;
   return plan_;
 }
@@ -342,7 +358,7 @@ void Scheduler::computed(const Part& part, Index drawn) {
   sequence.drafts -= drawn;
   sequence.tokens.resize(static_cast<std::size_t>(sequence.size()));
   sequence.drafts = 0;
-  (part.own_drafts > 0 ? sequence.own_pace : sequence.lookup_pace).learn(part.drafts, drawn);
+  (part.own_drafts > 0 ? sequence.paces.own : sequence.paces.lookup).learn(part.drafts, drawn);
   drawn_drafts_ += drawn;
   if (shape_.states == 0) {
     sequence.computed += part.tokens - part.drafts + drawn;

@@ -86,6 +86,7 @@ class Scheduler {
   void start_running(Sequence& sequence);
   void schedule(Sequence& sequence, Index tokens, Index own_drafts = 0);
   void drop_preempted();
+  void group_by_adapter();
   void stop_running(Sequence& sequence);
   void preempt(Sequence& sequence);
   Index state_place(const Sequence& sequence, bool other) const;

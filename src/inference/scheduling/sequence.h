@@ -15,15 +15,21 @@ struct EncodedPrompt {
   bool done = false;
 };
 
+/// Of drafts from the text, and by the engine.
+struct DraftPaces {
+  DraftPace lookup, own;
+};
+
 /// One answer in the making, as the scheduler sees it: tokens, blocks and progress.
 struct Sequence {
   TokenIds tokens = {};  // prompt, then answer, then the drafts of a step under way
   Index prompt_size = 0;
-  Index longest = 0;           // tokens never grow beyond
-  std::string salt = {};       // shares cached blocks with equal salts only
+  Index longest = 0;                     // tokens never grow beyond
+  std::string salt = {};                 // shares cached blocks with equal salts only
+  autograd::Adapter* adapter = nullptr;  // of its answer; the salt tells it apart
   bool scores_prompt = false;  // logits of all prompt tokens are wanted: no cached prefix helps
   Sequence* leader = nullptr;  // an answer to the same prompt that computes it first
-  DraftPace lookup_pace = {}, own_pace = {};  // of drafts from the text and by the engine
+  DraftPaces paces = {};
   EncodedPrompt encoder = {};
 
   Index scored = 0;  // prompt tokens whose logits were seen

@@ -9,6 +9,14 @@ std::int64_t now() {
       .count();
 }
 
+std::shared_ptr<ServedAdapters> adapters_of(const ServingSettings& settings) {
+  std::vector<ServedAdapter> adapters = settings.adapters;
+  for (ServedAdapter& adapter : adapters) {
+    adapter.created = now();
+  }
+  return std::make_shared<ServedAdapters>(std::move(adapters), settings.read_adapter);
+}
+
 }  // namespace
 
 Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, ServingSettings settings)
@@ -21,6 +29,7 @@ Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, Serving
              .grammars = std::make_shared<GrammarStore>(tokenizer),
              .chat = settings.chat,
              .images = settings.images,
+             .adapters = adapters_of(settings),
              .created = now(),
              .version = settings.version,
              .max_waiting = settings.max_waiting},

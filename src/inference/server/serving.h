@@ -11,6 +11,8 @@ struct ServingSettings {
   std::string api_key;
   std::shared_ptr<const tokenizers::ChatTemplate> chat;
   std::shared_ptr<const PromptImages> images = {};  // null where the model sees none
+  std::vector<ServedAdapter> adapters = {};         // beside it, by the names of requests
+  ServedAdapters::Reader read_adapter = {};         // of more while it runs; absent: none
   std::string version;
   Index max_waiting = 1024;
   std::chrono::seconds drain{30};

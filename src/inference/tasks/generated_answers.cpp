@@ -77,6 +77,50 @@ void prepare(const tokenizers::Tokenizer& tokenizer, const TaskQuestion& questio
   }
 }
 
+/// What all questions of a task are asked with.
+struct Asking {
+  Engine& engine;
+  const tokenizers::Tokenizer& tokenizer;
+  const EvaluationTask& task;
+  const ShowImages& show;
+  Index answer = 1;  // most tokens of one
+};
+
+GenerationRequest request_of(const Asking& how, const TaskQuestion& question, Index& cut) {
+  GenerationRequest request{.prompt = {},
+                            .max_tokens = how.answer,
+                            .sampling = {.temperature = 0, .top_k = 1},
+                            .stop_ids = {how.tokenizer.eod()}};
+  for (const std::string& stop : how.task.until) {
+    request.stop_texts.before.push_back(stop);
+  }
+  if (how.show) {
+    how.show(question, request);
+  } else if (!question.images.empty()) {
+    throw_usage("{} asks about images; the model sees none", how.task.name);
+  } else {
+    prepare(how.tokenizer, question, how.engine.shape().max_positions - how.answer, request, cut);
+  }
+  return request;
+}
+
+/// Some questions at a time, so that not all images are in memory; those behind them share what is
+/// cached of their beginnings.
+void generate_answers(const Asking& how, std::span<const TaskQuestion> questions,
+                      GenerationResult& result) {
+  constexpr std::size_t kAtOnce = 256;
+  Generator generator(how.engine, how.tokenizer, {});
+  for (; !questions.empty(); questions = questions.subspan(std::min(kAtOnce, questions.size()))) {
+    std::vector<GenerationRequest> requests;
+    for (const TaskQuestion& question : questions.first(std::min(kAtOnce, questions.size()))) {
+      requests.push_back(request_of(how, question, result.cut));
+    }
+    for (const Answer& own : generator.run(std::move(requests))) {
+      result.answers.push_back(cut(own.text, how.task.until));
+    }
+  }
+}
+
 }  // namespace
 
 GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer& tokenizer,
@@ -84,30 +128,9 @@ GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer&
                                     const std::vector<TaskQuestion>& questions,
                                     const ShowImages& show) {
   GenerationResult result;
-  const Index room = engine.shape().max_positions;
-  const Index answer = std::min<Index>(task.max_tokens, std::max<Index>(room / 2, 1));
-  std::vector<GenerationRequest> requests;
-  for (const TaskQuestion& question : questions) {
-    GenerationRequest request{.prompt = {},
-                              .max_tokens = answer,
-                              .sampling = {.temperature = 0, .top_k = 1},
-                              .stop_ids = {tokenizer.eod()}};
-    for (const std::string& stop : task.until) {
-      request.stop_texts.before.push_back(stop);
-    }
-    if (show) {
-      show(question, request);
-    } else if (!question.images.empty()) {
-      throw_usage("{} asks about images; the model sees none", task.name);
-    } else {
-      prepare(tokenizer, question, room - answer, request, result.cut);
-    }
-    requests.push_back(std::move(request));
-  }
-  Generator generator(engine, tokenizer, {});
-  for (const Answer& own : generator.run(std::move(requests))) {
-    result.answers.push_back(cut(own.text, task.until));
-  }
+  const Index most = std::max<Index>(engine.shape().max_positions / 2, 1);
+  generate_answers({engine, tokenizer, task, show, std::min<Index>(task.max_tokens, most)},
+                   questions, result);
   for (const AnswerFilter& filter : task.filters) {
     std::vector<bool> correct;
     for (std::size_t i = 0; i < questions.size(); ++i) {

@@ -83,6 +83,10 @@ std::string text_of(const YAML::Node& node, const char* key, const std::string& 
   return node[key].as<std::string>();
 }
 
+std::optional<DocumentTemplate> template_of(const YAML::Node& node, const char* key) {
+  return node[key] ? std::optional(DocumentTemplate(text_of(node, key))) : std::nullopt;
+}
+
 void read_choices(const YAML::Node& root, EvaluationTask& task) {
   const YAML::Node choices = root["doc_to_choice"];
   if (!choices) {
@@ -187,11 +191,8 @@ EvaluationTask task_of(const YAML::Node& root) {
     throw_data("clean: {}; known is wikihow", clean);
   }
   task.cleans = !clean.empty();
-  task.about.image = DocumentTemplate(text_of(root, "doc_to_image"));
-  task.about.references = DocumentTemplate(text_of(root, "doc_to_references"));
-  task.about.has_images = bool(root["doc_to_image"]);
-  task.about.has_references = bool(root["doc_to_references"]);
-  if ((task.about.has_images || task.about.has_references) && !task.generates) {
+  task.about = {template_of(root, "doc_to_image"), template_of(root, "doc_to_references")};
+  if ((task.about.image || task.about.references) && !task.generates) {
     throw_data("doc_to_image, doc_to_references: output_type generate_until is needed");
   }
   read_generation(root, task);

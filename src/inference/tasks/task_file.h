@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,8 @@ namespace mpitron::inference {
 
 /// What a task says of questions about images.
 struct AboutImages {
-  DocumentTemplate image, references;  // a path below the data's folder; all right answers
-  bool has_images = false, has_references = false;
+  std::optional<DocumentTemplate> image;       // a path below the data's folder
+  std::optional<DocumentTemplate> references;  // all right answers
 };
 
 /// A task as data, a YAML file with lm-evaluation-harness's keys: `output_type` multiple_choice or

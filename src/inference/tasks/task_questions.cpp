@@ -112,10 +112,10 @@ Parts parts_of(const EvaluationTask& task, const TaskDocument& document) {
   if (task.generates) {
     question.target = parts.answer;
     question.contexts = {parts.text};
-    question.references = task.about.has_references ? task.about.references.list(document)
-                                                    : std::vector{parts.answer};
-    if (task.about.has_images) {
-      question.images = {task.about.image.text(document)};
+    question.references =
+        task.about.references ? task.about.references->list(document) : std::vector{parts.answer};
+    if (task.about.image) {
+      question.images = {task.about.image->text(document)};
     }
     return parts;
   }
@@ -234,7 +234,7 @@ void warn_of_prefixes(const std::vector<TaskQuestion>& questions,
 
 std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::string& path,
                                          const TaskExamples& examples) {
-  if (task.about.has_images && examples.count > 0) {
+  if (task.about.image && examples.count > 0) {
     throw_usage("{}: questions about images have no examples in front; num_fewshot 0 is allowed",
                 task.name);
   }

@@ -98,13 +98,9 @@ TokenIds PromptImages::encode(const tokenizers::Tokenizer& tokenizer, std::strin
                               std::span<const PromptImage> images) const {
   TokenIds ids;
   const auto cache = tokenizer.make_cache();
-  for (std::size_t at = text.find(kImageWord); at != std::string_view::npos;
-       at = text.find(kImageWord)) {
-    tokenizer.encode_part(text.substr(0, at), *cache, ids);
-    ids.push_back(config::kImageToken);
-    text.remove_prefix(at + kImageWord.size());
-  }
-  tokenizer.encode_part(text, *cache, ids);
+  data::split_at_images(
+      text, [&](std::string_view words) { tokenizer.encode_part(words, *cache, ids); },
+      [&] { ids.push_back(config::kImageToken); });
   return expanded(ids, images);
 }
 

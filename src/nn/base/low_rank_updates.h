@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "autograd/cached_pass.h"
 #include "autograd/recomputable.h"
 #include "nn/base/branch.h"
 #include "nn/base/builder.h"
@@ -9,7 +10,7 @@
 namespace mpitron::nn {
 
 /// The low-rank updates of one linear layer (Hu et al. 2021): y + s B A dropout(x), for each of the
-/// parts that the layer's output fuses. Nothing without --lora-rank.
+/// parts that the layer's output fuses. Nothing without --lora-rank and adapters.
 class LowRankUpdates {
  public:
   /// The layer, by what drops its input: [.., in].
@@ -39,7 +40,8 @@ class LowRankUpdates {
                                  Index out);
 
   bool empty() const { return updates_.empty(); }
-  /// y [s, b, out_local] of x, as it goes into the layer.
+  /// y [s, b, out_local] of x, as it goes into the layer. In generation rows of sequences with an
+  /// adapter get its updates, too: y itself takes them.
   autograd::Var add(autograd::Context& context, const autograd::Recomputable& x,
                     autograd::Var y) const;
 
@@ -48,6 +50,11 @@ class LowRankUpdates {
     Parameter* a;
     Parameter* b;
     double scale;
+    ops::OutputBlocks blocks;
+  };
+  /// Where an adapter may have factors.
+  struct Place {
+    std::string module;
     ops::OutputBlocks blocks;
   };
 
@@ -60,6 +67,10 @@ class LowRankUpdates {
   /// A x on the rows that B is multiplied with.
   autograd::Var compressed(autograd::Context& context, const autograd::Recomputable& x,
                            Parameter& a) const;
+  void add_adapters(autograd::Context& context, const autograd::Var& x,
+                    const autograd::Var& y) const;
+  autograd::Adapter::Joined joined(device::Device& device, const autograd::Adapter& adapter,
+                                   const autograd::Var& y) const;
 
   ops::TensorParallel shared_;
   Cut cut_ = Cut::columns;
@@ -67,6 +78,7 @@ class LowRankUpdates {
   DropoutSite site_ = {};
   Index layer_ = 0;
   std::vector<Update> updates_;
+  std::vector<Place> places_;
 };
 
 }  // namespace mpitron::nn

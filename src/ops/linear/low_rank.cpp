@@ -7,6 +7,7 @@
 #include "kernels/linear/matmul.h"
 #include "ops/elementwise/cast.h"
 #include "ops/elementwise/reshape.h"
+#include "ops/linear/linear_products.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {
@@ -130,6 +131,12 @@ Var add_group_biases(Context& context, Var y, const RowGroups& biases, const Var
   const Var u = factors == nullptr ? ones(context, rows, dtype)
                                    : cast(context, reshape(context, *factors, {rows, 1}), dtype);
   return add_low_rank(context, std::move(y), u, biases, {.width = width});
+}
+
+void add_product(Context& context, const Tensor& u, Parameter& weight, const Tensor& y) {
+  const Tensor product = linear_output(context, fold_rows(u), weight, nullptr);
+  const Tensor sum = fold_rows(y);
+  context.launch(kernels::Add{.a = sum.view(), .b = product.view(), .y = sum.view()});
 }
 
 }  // namespace mpitron::ops

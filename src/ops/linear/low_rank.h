@@ -40,4 +40,10 @@ Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
 /// Numerical contract: as add_low_rank, whose u is the factor in y's type, or 1.
 Var add_group_biases(Context& context, Var y, const RowGroups& biases, const Var* factors);
 
+/// y += u weight^T, where u is [t, r], y [t, out] and the weight [out, r].
+///
+/// Numerical contract: the product as linear.h, rounded to y's type; the sum is rounded once more.
+void add_product(Context& context, const tensor::Tensor& u, Parameter& weight,
+                 const tensor::Tensor& y);
+
 }  // namespace mpitron::ops

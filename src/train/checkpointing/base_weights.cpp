@@ -1,6 +1,7 @@
 #include "train/checkpointing/base_weights.h"
 
 #include <charconv>
+#include <set>
 
 #include <fmt/ranges.h>
 
@@ -75,21 +76,46 @@ void take_stored(device::Device& device, const io::SafetensorsFile::Tensor& stor
   take_values(device, {stored.data.data(), *dtype, parameter.shape}, parameter);
 }
 
-/// Which of the folder's modules lie in layers that a model of so many layers lacks, a line each.
-std::string layers_too_many(const std::vector<std::string>& modules, Index layers) {
-  constexpr std::string_view kLayers = "layers.";
-  std::string problems;
-  for (const std::string& module : modules) {
-    const std::size_t at = module.find(kLayers);
-    Index layer = 0;  // from 0, as in their names
-    if (at != module.npos &&
-        std::from_chars(module.data() + at + kLayers.size(), module.data() + module.size(), layer)
-                .ec == std::errc() &&
-        layer >= layers) {
-      problems += fmt::format("\n  {}: the model has {} layers", module, layers);
-    }
+constexpr std::string_view kLayers = "layers.";
+
+/// The layer of a module, by the beginning of its name: `model.layers.3.`; empty outside of layers.
+std::string layer_of(const std::string& module) {
+  const std::size_t at = module.find(kLayers);
+  const std::size_t dot = at == module.npos ? at : module.find('.', at + kLayers.size());
+  return dot == module.npos ? "" : module.substr(0, dot + 1);
+}
+
+/// What this rank has of a model.
+struct PartHere {
+  Index layers = 0;            // of the whole model
+  std::set<std::string> here;  // this rank's, by layer_of
+  bool experts = false;        // some of them have experts
+};
+
+/// What is wrong with a module of the folder that no parameter of this rank has factors of; empty
+/// where another rank may have them.
+std::string problem_of(const std::string& module, const PartHere& part) {
+  const std::string layer = layer_of(module);
+  const char* const end = layer.data() + layer.size();
+  Index number = 0;  // from 0, as in their names
+  if (!layer.empty() &&
+      std::from_chars(layer.data() + layer.find(kLayers) + kLayers.size(), end, number).ec ==
+          std::errc() &&
+      number >= part.layers) {
+    return fmt::format("{}: the model has {} layers", module, part.layers);
   }
-  return problems;
+  const bool elsewhere = (part.experts && module.find(".experts.") != module.npos) ||
+                         (!layer.empty() && !part.here.contains(layer));
+  return elsewhere ? "" : module + " is not in the model";
+}
+
+/// The first of some lines, and how many there are beside them.
+std::string first_lines(const std::vector<std::string>& lines) {
+  constexpr std::size_t kShown = 8;
+  const std::size_t shown = std::min(lines.size(), kShown);
+  const std::string rest =
+      lines.size() > shown ? fmt::format("\n  and {} more", lines.size() - shown) : "";
+  return fmt::format("\n  {}{}", fmt::join(lines.begin(), lines.begin() + shown, "\n  "), rest);
 }
 
 using checkpoint::LoadTarget;
@@ -196,7 +222,7 @@ std::string stored_adapter_config(const config::LoraConfig& config, const std::s
 }
 
 /// Rank, alpha and targets as PEFT has written them.
-config::LoraConfig adapter_config(const std::string& path) {
+config::LoraConfig adapter_config(const std::string& path, bool base_in_4_bits) {
   const io::PeftFolder folder(path);
   const io::PeftConfig& stored = folder.config();
   config::LoraConfig config{.rank = stored.rank,
@@ -205,31 +231,48 @@ config::LoraConfig adapter_config(const std::string& path) {
                             .rank_stabilised = stored.rank_stabilised,
                             .target_modules = folder.modules(),
                             .rank_pattern = {},
-                            .alpha_pattern = stored.alpha_pattern};
+                            .alpha_pattern = stored.alpha_pattern,
+                            .base_in_4_bits = base_in_4_bits};
   for (const auto& [module, rank] : stored.rank_pattern) {
     config.rank_pattern[module] = static_cast<Index>(rank);
   }
   return config;
 }
 
-/// Each rank takes its rows or columns of the factors of a folder of PEFT.
-void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
+void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
+                  const std::string& path) {
   const io::PeftFolder folder(path);
-  std::string problems = layers_too_many(folder.modules(), model.chunk(0).config().num_layers);
-  for (autograd::Parameter& parameter : model.parameters()) {
+  const std::vector<std::string> all = folder.modules();
+  std::set<std::string> unused(all.begin(), all.end());
+  PartHere part{.layers = layers};
+  std::vector<std::string> problems;
+  for (autograd::Parameter& parameter : parameters) {
+    part.experts = part.experts || parameter.placement.expert;
+    part.here.insert(layer_of(config::module_name(parameter.name)));
     if (!parameter.role.low_rank) {
       continue;
     }
+    unused.erase(config::module_name(parameter.name.substr(0, parameter.name.find("lora_"))));
     const std::string problem = problem_of(parameter, folder);
-    if (!problem.empty()) {
-      problems += "\n  " + problem;
-      continue;
+    if (problem.empty()) {
+      take_stored(device, folder.weights().at(peft_name(parameter)), parameter);
+    } else {
+      problems.push_back(problem);
     }
-    take_stored(step.device(), folder.weights().at(peft_name(parameter)), parameter);
+  }
+  for (const std::string& module : unused) {
+    if (const std::string problem = problem_of(module, part); !problem.empty()) {
+      problems.push_back(problem);
+    }
   }
   if (!problems.empty()) {
-    throw_data("--load-adapter {}: is for another model:{}", path, problems);
+    throw_data("{}: is for another model:{}", path, first_lines(problems));
   }
+}
+
+/// Each rank takes its rows or columns of the factors of a folder of PEFT.
+void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
+  take_adapter(step.device(), model.parameters(), model.chunk(0).config().num_layers, path);
   step.values_loaded(false);
   log::print(fmt::format("  low-rank updates from {}", path));
 }

@@ -28,11 +28,17 @@ std::string load_base_weights(TrainedModel& model, TrainStep& step,
 /// adapter_config.json of these updates (checkpoint::kAdapterConfig).
 std::string stored_adapter_config(const config::LoraConfig& config, const std::string& base);
 
-/// The updates that a folder of PEFT holds: by the names of its tensors.
-config::LoraConfig adapter_config(const std::string& folder);
+/// The updates that a folder of PEFT holds, by the names of its tensors, of weights that are kept
+/// in 4 bits or not.
+config::LoraConfig adapter_config(const std::string& folder, bool base_in_4_bits = false);
+
+/// This rank's part of the updates of a folder of PEFT become the values of the low-rank factors
+/// among `parameters`, which are those of a model with so many layers. Error(data) where modules or
+/// shapes are not those of the model: the first are listed.
+void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
+                  const std::string& folder);
 
 /// Starts the updates with those of --load-adapter, a folder of PEFT. All ranks call it.
-/// Error(data) where modules or shapes are not those of this model: all are listed.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& folder);
 
 /// Weights in another program's files, which a run begins with in place of a checkpoint.

@@ -150,7 +150,20 @@ TEST_F(Adapter, IsTrainedResumedExportedAndTakenUp) {
       run({"convert", "--from", "base", "--to", "merged", "--to-format", "huggingface",
            "--model-type", "llama", "--merge-adapter", "whole_peft"});
   EXPECT_EQ(merged.code, 0) << merged.err;
-  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "merged" / "model.safetensors"));
+  const Words ask = {"generate",
+                     "--tokenizer-type",
+                     "NullTokenizer",
+                     "--vocab-size",
+                     "63",
+                     "--num-tokens-to-generate",
+                     "8",
+                     "--prompts",
+                     "1 2 3",
+                     "--load"};
+  const Finished adapted = run(ask + Words{"base", "--adapter", "own=whole_peft"});
+  EXPECT_EQ(adapted.code, 0) << adapted.err;
+  EXPECT_EQ(adapted.out, run(ask + Words{"merged"}).out);
+  EXPECT_NE(adapted.out, run(ask + Words{"base"}).out);
 }
 
 TEST_F(Adapter, OfAnotherModelIsRefused) {

@@ -19,10 +19,7 @@ class ServeTest : public CommandTest {
 
 TEST_F(ServeTest, AnswersUntilItIsTold) {
   RunningProgram server(folder_.path(), serve_ + Words{"--port", "0"});
-  const std::string words = "http://127.0.0.1:";
-  ASSERT_TRUE(server.wait([&] { return contains(server.output(), words); }));
-  const std::string output = server.output();
-  const int port = std::stoi(output.substr(output.find(words) + words.size()));
+  const int port = port_of(server);
   const std::string body = R"({"prompts": ["1 2"], "tokens_to_generate": 3, "top_k": 1})";
   const std::string reply =
       http(port, "PUT /api HTTP/1.1\r\nConnection: close\r\nContent-Length: " +

@@ -68,6 +68,21 @@ TEST_F(ConversationFileTest, ErrorsOfEncodingNameTheLine) {
   EXPECT_NE(message.find("x.jsonl: line 3: odd"), std::string::npos) << message;
 }
 
+TEST_F(ConversationFileTest, TheFirstWithoutAnAnswerIsTold) {
+  test::write_bytes(folder_ / "x.jsonl", std::string(kGood) + "\n\n" + kGood);
+  const ConversationFile file(folder_ / "x.jsonl");
+  const auto read = [&](Index i, std::int64_t target) {
+    testing::internal::CaptureStderr();
+    testing::internal::CaptureStdout();
+    file.read_encoded(i, [&](const Conversation&) { return EncodedConversation{{1}, {target}}; });
+    return testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(read(0, 1), "");
+  EXPECT_NE(read(1, EncodedConversation::kNotLearned).find("x.jsonl: line 3: has no answer"),
+            std::string::npos);
+  EXPECT_EQ(read(0, EncodedConversation::kNotLearned), "");
+}
+
 TEST_F(ConversationFileTest, ErrorsNameLineAndByte) {
   EXPECT_NE(problem("\n\n").find("no conversation"), std::string::npos);
   const std::string message = problem(std::string(kGood) + "\n\n{\"messages\": [");

@@ -1,8 +1,8 @@
-#include "inference/protocol/field_tables.h"
-
 #include <set>
 
 #include <gtest/gtest.h>
+
+#include "inference/protocol/fields.h"
 
 namespace mpitron::inference {
 namespace field_tables_test {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "inference/protocol/field_tables.h"
+#include "inference/protocol/fields.h"
 #include "support/fake_engine.h"
 #include "tokenizers/core/null_tokenizer.h"
 

@@ -1,8 +1,7 @@
-#include "inference/protocol/openapi.h"
-
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "inference/protocol/information.h"
 #include "inference/protocol/routes.h"
 #include "support/fake_engine.h"
 #include "tokenizers/core/null_tokenizer.h"

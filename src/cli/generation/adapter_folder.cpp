@@ -1,0 +1,92 @@
+#include "cli/generation/adapter_folder.h"
+
+#include <filesystem>
+#include <set>
+
+#include "autograd/cached_pass.h"
+#include "inference/engine_choice.h"
+#include "inference/protocol/served_adapters.h"
+#include "models/make_model.h"
+#include "train/checkpointing/base_weights.h"
+#include "utils/error.h"
+
+namespace mpitron::cli {
+namespace {
+
+using autograd::Adapter;
+using autograd::Parameter;
+
+AdapterFolder folder_of(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals != word.npos && word.find('/') > equals) {
+    return {word.substr(0, equals), word.substr(equals + 1)};
+  }
+  return {(std::filesystem::path(word) / "").lexically_normal().parent_path().filename(), word};
+}
+
+/// Rows of several adapters reach an expert sorted by expert, and the up projection of keys and
+/// values is never multiplied for the positions in the cache.
+void refuse_parts(const std::string& module, const Parameter& factor, const std::string& folder) {
+  const char* const merged = "merge it (mpitron convert --merge-adapter)";
+  if (factor.placement.expert) {
+    throw_usage("{}: updates {}, and adapters of experts are not served; {}", folder, module,
+                merged);
+  }
+  if (module.ends_with(".kv_b_proj")) {
+    throw_usage("{}: updates {}, which the cache of latents absorbs; {}", folder, module, merged);
+  }
+}
+
+}  // namespace
+
+std::vector<AdapterFolder> adapter_folders(const std::vector<std::string>& words,
+                                           const std::string& model) {
+  std::vector<AdapterFolder> folders;
+  std::set<std::string> names = {model};
+  for (const std::string& word : words) {
+    folders.push_back(folder_of(word));
+    const AdapterFolder& last = folders.back();
+    if (!inference::is_adapter_name(last.name)) {
+      throw_usage("--adapter {}: {}", word, inference::kAdapterNames);
+    }
+    if (!names.insert(last.name).second) {
+      throw_usage("--adapter {}: the name {} is taken; give another: NAME={}", word, last.name,
+                  last.folder);
+    }
+  }
+  return folders;
+}
+
+/// A model with these updates is described, of which their factors alone get memory.
+inference::AdapterHandle read_adapter(device::Device& device, const config::ModelConfig& config,
+                                      models::Model::Share share, Index number,
+                                      const std::string& folder) {
+  if (const std::string missing = inference::no_cached_path(config);
+      !missing.empty() || config.family().encoder_decoder) {
+    throw_usage("--adapter {}: {}", folder,
+                missing.empty() ? "adapters of models with an encoder are not served" : missing);
+  }
+  config::ModelConfig updated = config;
+  updated.lora = train::adapter_config(folder);
+  const std::shared_ptr<autograd::ParameterList> parameters = share.parameters;
+  models::make_model(updated, device, std::move(share));
+  std::map<std::string, Adapter::Factors> factors;
+  for (Parameter& parameter : *parameters) {
+    if (!parameter.role.low_rank) {
+      continue;
+    }
+    const std::size_t factor = parameter.name.find("lora_");
+    const std::string module = config::module_name(parameter.name.substr(0, factor));
+    refuse_parts(module, parameter, folder);
+    parameter.value = tensor::Tensor::empty(
+        device, parameter.placement.shard.local(parameter.shape), config.params_dtype);
+    Adapter::Factors& of_module = factors[module];
+    (parameter.name.compare(factor, 6, "lora_A") == 0 ? of_module.a : of_module.b) = &parameter;
+    of_module.scale = updated.lora->update_of(module)->scale;
+  }
+  train::take_adapter(device, *parameters, config.num_layers, folder);
+  return std::make_shared<Adapter>(device, config.params_dtype, number, parameters,
+                                   std::move(factors));
+}
+
+}  // namespace mpitron::cli
