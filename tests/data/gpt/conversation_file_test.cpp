@@ -78,8 +78,8 @@ TEST_F(ConversationFileTest, TheFirstWithoutAnAnswerIsTold) {
     return testing::internal::GetCapturedStdout() + testing::internal::GetCapturedStderr();
   };
   EXPECT_EQ(read(0, 1), "");
-  EXPECT_NE(read(1, EncodedConversation::kNotLearned).find("x.jsonl: line 3: has no answer"),
-            std::string::npos);
+  const std::string told = read(1, EncodedConversation::kNotLearned);
+  EXPECT_NE(told.find("x.jsonl: line 3: has no answer"), std::string::npos) << told;
   EXPECT_EQ(read(0, EncodedConversation::kNotLearned), "");
 }
 
