@@ -260,11 +260,13 @@ void take_adapter(device::Device& device, autograd::ParameterList& parameters, I
       problems.push_back(problem);
     }
   }
+  std::vector<std::string> lacking;  // told first: layers that the model has not say most
   for (const std::string& module : unused) {
     if (const std::string problem = problem_of(module, part); !problem.empty()) {
-      problems.push_back(problem);
+      lacking.push_back(problem);
     }
   }
+  problems.insert(problems.begin(), lacking.begin(), lacking.end());
   if (!problems.empty()) {
     throw_data("{}: is for another model:{}", path, first_lines(problems));
   }
