@@ -80,10 +80,10 @@ class Group {
   /// What is left of position k at the chunk's end, of the state before the chunk at position i,
   /// and of that at the end; nothing where another document begins between them.
   double kept_to_end(Index k) const {
-    return k < start(count_ - 1) ? 0 : std::exp(steps_.whole() - steps_.a[at(k)]);
+    return k < start(count_ - 1) ? 0 : steps_.power<Real>(steps_.whole() - steps_.a[at(k)]);
   }
   double kept_from_before(Index i) const {
-    return starts_.several() && start(i) >= 0 ? 0 : std::exp(steps_.a[at(i)]);
+    return starts_.several() && start(i) >= 0 ? 0 : steps_.power<Real>(steps_.a[at(i)]);
   }
   double kept() const { return kept_from_before(count_ - 1); }
   /// state [n, p] of the chunk's start becomes that of its end.
@@ -121,12 +121,35 @@ Index chunks_of(const ScanInputs& in, Index chunk) {
   return (in.x.size(0) + chunk - 1) / chunk;
 }
 
-/// f(first head, one behind the last) of all groups of all samples, on threads.
+Index work_of(const ScanInputs& in, Index chunk) {
+  return in.x.numel() * (2 * chunk + 4 * in.state_dim()) / 8;
+}
+
+/// f(sample, group) of all groups of all samples, on threads.
 template <class F>
 void for_groups(const ScanInputs& in, Index chunk, F&& f) {
-  const Index work = in.x.numel() * (2 * chunk + 4 * in.state_dim()) / 8;
-  for_blocks(in.x.size(1) * in.groups, work,
+  for_blocks(in.x.size(1) * in.groups, work_of(in, chunk),
              [&](Index task) { f(task / in.groups, task % in.groups); });
+}
+
+/// Heads of a group, numbered in it.
+struct HeadRange {
+  Index first, end;
+};
+
+/// f(sample, group, heads) on threads; where there are too few groups for them, threads share the
+/// heads of each. Then some read what a group shares more than once; no head's result depends on it.
+template <class F>
+void for_heads(const ScanInputs& in, Index chunk, F&& f) {
+  const Index groups = in.x.size(1) * in.groups, heads = in.heads_of_group();
+  const Index most = (2 * max_workers() + groups - 1) / groups;
+  const Index parts = groups >= max_workers() ? 1 : std::min(heads, most);
+  const Index size = (heads + parts - 1) / parts;
+  for_blocks(groups * parts, work_of(in, chunk), [&](Index task) {
+    const Index first = task % parts * size, group = task / parts;
+    f(group / in.groups, group % in.groups,
+      HeadRange{std::min(heads, first), std::min(heads, first + size)});
+  });
 }
 
 /// Place of a state in `states`.
@@ -137,7 +160,7 @@ Real* state_at(const device::TensorView& states, const ScanInputs& in, Index chu
 }
 
 template <class T, class Real>
-void scan(const SelectiveScanForward& k, Index sample, Index group_number) {
+void scan(const SelectiveScanForward& k, Index sample, Index group_number, HeadRange own_heads) {
   Group<T, Real> group(k.in, sample, group_number);
   const Index heads = k.in.heads_of_group(), size = group.n() * group.p();
   std::vector<std::vector<Real>> states(at(heads), std::vector<Real>(at(size), 0));
@@ -145,7 +168,7 @@ void scan(const SelectiveScanForward& k, Index sample, Index group_number) {
   for (Index chunk = 0; chunk < chunks_of(k.in, k.chunk); ++chunk) {
     const Index first = chunk * k.chunk, count = std::min(k.chunk, k.in.x.size(0) - first);
     group.read(first, count);
-    for (Index own = 0; own < heads; ++own) {
+    for (Index own = own_heads.first; own < own_heads.end; ++own) {
       const Index head = group_number * heads + own;
       std::vector<Real>& state = states[at(own)];
       std::ranges::copy(state, state_at<Real>(k.states, k.in, chunk, sample * k.in.heads() + head));
@@ -323,7 +346,9 @@ class GroupBackward {
 
 void run(device::HostStream&, const SelectiveScanForward& k) {
   visit_scan_types(k.in.x.dtype, [&]<class T, class Real>() {
-    for_groups(k.in, k.chunk, [&](Index sample, Index group) { scan<T, Real>(k, sample, group); });
+    for_heads(k.in, k.chunk, [&](Index sample, Index group, HeadRange heads) {
+      scan<T, Real>(k, sample, group, heads);
+    });
   });
 }
 
