@@ -138,7 +138,7 @@ struct HeadRange {
 };
 
 /// f(sample, group, heads) on threads; where there are too few groups for them, threads share the
-/// heads of each. Then some read what a group shares more than once; no head's result depends on it.
+/// heads of each. Each thread reads what a group shares; no head's result depends on that.
 template <class F>
 void for_heads(const ScanInputs& in, Index chunk, F&& f) {
   const Index groups = in.x.size(1) * in.groups, heads = in.heads_of_group();
