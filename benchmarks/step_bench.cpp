@@ -24,7 +24,7 @@ constexpr Model kGpt2Experts{gpt, 12, 768, 12, 1024, 50304, 8};
 constexpr Model kBertBase{bert, 12, 768, 12, 512, 30592};
 constexpr Model kT5Base{t5, 12, 768, 12, 512, 32128, 0, 128};
 constexpr Model kMamba2{mamba, 24, 768, 24, 2048, 50304, 0, 0, 0, 128};
-constexpr Model kVitBase{vit, 12, 768, 12, 197, 0};
+constexpr Model kVitBase{vit, 12, 768, 12, 197, 1000};  // the last: classes
 constexpr Model kTiny{gpt, 4, 64, 4, 32, 256};
 
 struct Case {

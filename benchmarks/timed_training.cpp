@@ -114,9 +114,7 @@ config::RunConfig timed_configuration(const Model& model, Index micro_batch, DTy
   Flags flags = flags_of(model, micro_batch, dtype);
   flags.insert(flags.end(), more.begin(), more.end());
   config::RunConfig config = config::parse_run_config(flags);
-  if (model.kind != vit) {
-    config.model.padded_vocab_size = model.vocabulary;
-  }
+  config.model.padded_vocab_size = model.vocabulary;
   return config;
 }
 
