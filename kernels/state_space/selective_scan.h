@@ -20,6 +20,7 @@ using device::Out;
 //               of any of these; states fp32 (fp64 with fp64)
 //   arithmetic: fp32 (fp64: double; reference: double); logarithms of decays are summed in double
 //               within a chunk, and only differences of later minus earlier ones are raised
+//               (on the host to 0 where the decay is less than 2^-100, in fp64 than e^-690)
 //   order:      sums over heads, chunks and samples in their order; fixed by the shapes
 //   outputs:    `=`; da_log, dd, ddt_bias `+=` with accumulate
 
