@@ -142,13 +142,11 @@ struct HeadRange {
 template <class F>
 void for_heads(const ScanInputs& in, Index chunk, F&& f) {
   const Index groups = in.x.size(1) * in.groups, heads = in.heads_of_group();
-  const Index most = (2 * max_workers() + groups - 1) / groups;
-  const Index parts = groups >= max_workers() ? 1 : std::min(heads, most);
-  const Index size = (heads + parts - 1) / parts;
+  const Index threads = std::max<Index>(1, max_workers() / groups);
+  const Index size = (heads + threads - 1) / threads, parts = (heads + size - 1) / size;
   for_blocks(groups * parts, work_of(in, chunk), [&](Index task) {
     const Index first = task % parts * size, group = task / parts;
-    f(group / in.groups, group % in.groups,
-      HeadRange{std::min(heads, first), std::min(heads, first + size)});
+    f(group / in.groups, group % in.groups, HeadRange{first, std::min(heads, first + size)});
   });
 }
 
@@ -160,17 +158,17 @@ Real* state_at(const device::TensorView& states, const ScanInputs& in, Index chu
 }
 
 template <class T, class Real>
-void scan(const SelectiveScanForward& k, Index sample, Index group_number, HeadRange own_heads) {
+void scan(const SelectiveScanForward& k, Index sample, Index group_number, HeadRange own) {
   Group<T, Real> group(k.in, sample, group_number);
   const Index heads = k.in.heads_of_group(), size = group.n() * group.p();
-  std::vector<std::vector<Real>> states(at(heads), std::vector<Real>(at(size), 0));
+  std::vector<std::vector<Real>> states(at(own.end - own.first), std::vector<Real>(at(size), 0));
   Scratch<Real> y;
   for (Index chunk = 0; chunk < chunks_of(k.in, k.chunk); ++chunk) {
     const Index first = chunk * k.chunk, count = std::min(k.chunk, k.in.x.size(0) - first);
     group.read(first, count);
-    for (Index own = own_heads.first; own < own_heads.end; ++own) {
-      const Index head = group_number * heads + own;
-      std::vector<Real>& state = states[at(own)];
+    for (Index number = own.first; number < own.end; ++number) {
+      const Index head = group_number * heads + number;
+      std::vector<Real>& state = states[at(number - own.first)];
       std::ranges::copy(state, state_at<Real>(k.states, k.in, chunk, sample * k.in.heads() + head));
       group.read_head(head);
       Real* const sums = y.zeros(count * group.p());
