@@ -223,6 +223,10 @@ class StackedExperts : public TensorSource {
     std::vector<Piece>& pieces = pieces_[piece.stored];
     if (pieces.empty()) {
       tensors_.push_back({piece.stored, {}, piece.info.dtype});
+    } else if (const TensorInfo& first = pieces.front().info;
+               first.dtype != piece.info.dtype || first.shape != piece.info.shape) {
+      throw_data("{} and {} differ in type or shape, and are one tensor there", first.name,
+                 piece.info.name);
     }
     pieces.push_back(std::move(piece));
   }
