@@ -6,17 +6,15 @@
 
 #include "config/values/finding.h"
 #include "plan/machine/exit_codes.h"
+#include "utils/text/blanks.h"
 
 namespace mpitron::plan {
 namespace {
 
-constexpr std::string_view kBlanks = " \xEF\xBB\xBF";  // and the mark that some editors begin with
+constexpr std::string_view kMark = "\xEF\xBB\xBF";  // that some editors begin a file with
 
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  return first == std::string::npos
-             ? ""
-             : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+std::string trimmed(std::string_view text) {
+  return std::string(stripped(text, " "));
 }
 
 }  // namespace
@@ -36,7 +34,8 @@ std::vector<std::string> split_text(const std::string& text, char separator) {
 TableCells::TableCells(std::string path, const std::string& header,
                        std::span<const TableColumn> known)
     : path_(std::move(path)) {
-  for (const std::string& name : split_text(header, '\t')) {
+  const std::size_t begin = header.starts_with(kMark) ? kMark.size() : 0;
+  for (const std::string& name : split_text(header.substr(begin), '\t')) {
     const std::size_t place = columns_.size();
     if (!columns_.emplace(trimmed(name), place).second) {
       throw Error(kBadTable, fmt::format("{}:1: column '{}' is there twice", path_, trimmed(name)));
