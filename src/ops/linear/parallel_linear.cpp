@@ -86,7 +86,7 @@ Tensor column_parallel_output(Context& context, const Tensor& x, Parameter& weig
     const auto product = [&](const Tensor& rows, const Tensor& y) {
       multiply(context, rows, weight, bias, y);
     };
-    return gather_and_multiply(context, x, weight.value.shape()[0], shared, product).y;
+    return gather_and_multiply(context, x, weight.local_shape()[0], shared, product).y;
   }
   const Tensor whole = shared.cuts_sequence() ? join_first(context, x, *shared.group) : x;
   const Tensor y = linear_output(context, fold_rows(whole), weight, bias);
@@ -120,7 +120,7 @@ Var overlapped_row_parallel(Context& context, const Var& x, Parameter& weight,
     multiply(context, rows, weight, nullptr, y);
   };
   Var result = autograd::variable(
-      multiply_and_scatter(context, x.value, weight.value.shape()[0], shared, product));
+      multiply_and_scatter(context, x.value, weight.local_shape()[0], shared, product));
   if (context.recording()) {
     context.record(result.slot, RowParallelBackward{x.value, x.slot, &weight, shared});
   }
