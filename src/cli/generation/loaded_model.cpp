@@ -99,7 +99,9 @@ void ModelOptions::declare(Flags& flags) {
 }
 
 LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world)
-    : name(std::filesystem::path(options.load).lexically_normal().filename()),
+    : name(options.name.empty()
+               ? std::filesystem::path(options.load).lexically_normal().filename().string()
+               : options.name),
       ranks_(options.layout, std::move(world)) {
   check_numbers(options);
   const std::vector<AdapterFolder> folders = adapter_folders(options.adapters, name);

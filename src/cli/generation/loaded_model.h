@@ -11,6 +11,7 @@ namespace mpitron::cli {
 /// Options of the commands that generate text.
 struct ModelOptions {
   std::string load;
+  std::string name;  // as requests know it; empty: the folder's
   tokenizers::TokenizerOptions tokenizer{.type = ""};
   Index max_requests = 8;
   Index block_size = 16;
@@ -54,7 +55,7 @@ class LoadedModel {
   /// there is none.
   std::shared_ptr<const tokenizers::ChatTemplate> chat_template(const std::string& file) const;
 
-  std::string name;  // of the folder
+  std::string name;  // as requests know it
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
 
  private:

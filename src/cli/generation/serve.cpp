@@ -13,7 +13,7 @@ namespace {
 
 struct ServeFlags {
   ModelOptions model;
-  std::string host = "127.0.0.1", name, api_key, image_root, chat_template;
+  std::string host = "127.0.0.1", api_key, image_root, chat_template;
   Index port = 5000, connections = 1024, body_mb = 32, bodies_mb = 0, drain_seconds = 30,
         queue = 1024;
   Index images = 16, megapixels = 50;
@@ -27,7 +27,7 @@ void declare(Flags& flags, ServeFlags& o) {
              "POST /v1/load_lora_adapter reads folders of this machine that requests name");
   flags.option("--host", o.host, "address to listen on; 0.0.0.0 for all");
   flags.option("--port", o.port, "port to listen on; 0: one that is free");
-  flags.option("--served-model-name", o.name, "name in requests; the folder's unless given");
+  flags.option("--served-model-name", o.model.name, "name in requests; the folder's unless given");
   flags.option("--api-key", o.api_key, "requests need `Authorization: Bearer KEY`");
   flags.option("--chat-template", o.chat_template, "Jinja file instead of the model's template");
   flags.option("--max-connections", o.connections, "connections at once");
@@ -87,7 +87,7 @@ inference::ServingSettings settings_of(const ServeFlags& o, LoadedModel& model) 
                    .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20,
                    .max_bodies_bytes = static_cast<std::size_t>(bodies_mb) << 20},
           .scheduler = o.model.scheduling(),
-          .model_name = o.name.empty() ? model.name : o.name,
+          .model_name = model.name,
           .api_key = o.api_key,
           .chat = model.chat_template(o.chat_template),
           .images = images_of(o, model),

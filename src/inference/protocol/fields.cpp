@@ -110,8 +110,11 @@ void Fields::check(const FieldRule& rule) const {
     return;
   }
   check_type(rule);
+  if (rule.least == rule.most) {
+    return;
+  }
   const std::optional<double> value = bounded_value(rule);
-  if (value && rule.least != rule.most && (*value < rule.least || *value > rule.most)) {
+  if (value && (*value < rule.least || *value > rule.most)) {
     refuse(rule.name, allowed_by(rule));
   }
 }

@@ -44,7 +44,11 @@ std::uint64_t GenerationService::submit(AnswerGroup group) {
 
 void GenerationService::run(std::function<void()> work) {
   const std::lock_guard lock(mutex_);
-  commands_.push_back(std::move(work));
+  ++open_;  // the server does not end before
+  commands_.push_back([this, work = std::move(work)] {
+    work();
+    --open_;
+  });
   wake_.notify_all();
 }
 

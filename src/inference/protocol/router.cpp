@@ -8,6 +8,7 @@
 #include "inference/protocol/openai_reply.h"
 #include "inference/protocol/routes.h"
 #include "utils/error.h"
+#include "utils/log.h"
 
 // Finds the route of a request, checks its key, and lets it in or turns it away: 404, 405, 401,
 // 429, 503. Errors of parsing become replies in the form of the route's protocol.
@@ -67,7 +68,12 @@ void Router::change(const HttpRequest& request, const Route& route, const Client
                        "--allow-adapter-loading");
   }
   model_.service.run([this, request, tell = route.tell, client] {
-    with_refusals(request, *client, [&] { client->send(tell(model_, request)); });
+    try {
+      with_refusals(request, *client, [&] { client->send(tell(model_, request)); });
+    } catch (const std::exception& error) {  // this thread answers all others, too
+      log::error("{} {}: {}", request.method, request.target, error.what());
+      client->send({500, openai_error(RequestError(500, "the server failed"))});
+    }
   });
 }
 
