@@ -26,6 +26,8 @@ class OpenAiReply {
     std::size_t bytes = 0;
     std::size_t tokens = 0;
   };
+  /// An event around one choice.
+  std::string event_of(const nlohmann::ordered_json& choice) const;
   std::vector<std::size_t> best(std::size_t prompt) const;
   /// Choices of an event: what is new of an answer.
   nlohmann::ordered_json chat_part(std::size_t index, const Answer& answer, const std::string& text,
@@ -38,6 +40,7 @@ class OpenAiReply {
   OpenAiRequest request_;
   std::string id_;
   std::int64_t created_;
+  std::string before_choice_, behind_choice_;  // of events, which differ in their choices alone
   std::vector<Answer> answers_;
   std::vector<Sent> sent_;
   std::size_t unfinished_;

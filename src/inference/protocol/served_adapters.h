@@ -19,6 +19,9 @@ struct ServedAdapter {
   Index requests = 0;        // that have named it
 };
 
+/// Now, in seconds since 1970.
+std::int64_t unix_seconds();
+
 /// What a name of an adapter is, to be told who gave another.
 inline constexpr const char* kAdapterNames =
     "a name has 1 to 128 letters, digits and characters of . _ : - /";
@@ -49,9 +52,6 @@ class ServedAdapters {
   ServedAdapter unload(const std::string& name);
 
  private:
-  using Place = std::vector<ServedAdapter>::iterator;
-  Place place_of(const std::string& name);
-
   Reader read_;
   mutable std::mutex mutex_;
   std::vector<ServedAdapter> adapters_;

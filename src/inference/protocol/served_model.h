@@ -30,6 +30,8 @@ struct ServedModel {
   /// Of a request that names a model, which counts: absent for the model alone, also by no name.
   /// RequestError(404) for what is not served.
   AdapterHandle choose(const std::string& name) const;
+  /// The refusal (404) of a model that is not served.
+  RequestError no_model(const std::string& name) const;
   /// All names that requests may give, for messages.
   std::string names() const;
   TokenId bos() const { return tokenizer.special_ids().bos.value_or(tokenizer.eod()); }
