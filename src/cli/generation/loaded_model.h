@@ -42,12 +42,13 @@ class LoadedModel {
 
   /// Whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
-  Index ranks() const { return ranks_.world().size(); }
   void follow() { ranks_.follow(*device_, *model_, shape_, handles()); }
   /// Of the option --adapter, in order.
   const std::vector<inference::ServedAdapter>& adapters() const { return adapters_; }
-  /// The only one of a command whose answers all have the same, or none.
+  /// The only one, or none. Error(usage) where there are several.
   inference::AdapterHandle only_adapter() const;
+  /// By its name; none by the model's. Error(usage) lists the names that there are.
+  inference::AdapterHandle adapter(const std::string& wanted) const;
   /// One more; all ranks call it, on the thread of the engine.
   inference::AdapterHandle read_adapter(const std::string& folder);
   const config::ModelConfig& config() const { return model_->config(); }
