@@ -5,8 +5,8 @@
 
 #include "launch/rank_place.h"
 
-// The processors of this process, asked of hwloc: the only file that calls it (src/launch/without has
-// the answer of a build that leaves hwloc out).
+// The processors of this process, asked of hwloc: the only file that calls it (src/launch/without
+// has the answer of a build that leaves hwloc out).
 
 namespace mpitron::launch {
 namespace {

@@ -44,8 +44,8 @@ RankPlace own_place(const std::string& node, const Environment& environment);
 std::string to_text(const RankPlace& place);
 RankPlace read_place(const std::string& text);
 
-/// Returns the map of all ranks (`places[rank]`) for the log: a line for each run of nodes that look
-/// alike.
+/// Returns the map of all ranks (`places[rank]`) for the log: a line for each run of nodes that
+/// look alike.
 ///   ranks 0-7 on node[1-2], 4 each: cores 0-3 | 4-7 | 8-11 | 12-15, NUMA 0 | 0 | 1 | 1
 std::vector<std::string> rank_map(const std::vector<RankPlace>& places);
 

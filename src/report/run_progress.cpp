@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-// The progress of runs, as numbers for pages, terminals and scripts: thinned columns, rates of the last
-// iterations, and a state that tells a silent run from one that goes on.
+// The progress of runs, as numbers for pages, terminals and scripts: thinned columns, rates of the
+// last iterations, and a state that tells a silent run from one that goes on.
 
 namespace mpitron::report {
 

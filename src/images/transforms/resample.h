@@ -6,7 +6,7 @@ namespace mpitron::images {
 enum class Filter { bilinear, bicubic };
 
 /// Resizes `box` of the image, with antialiasing.
-/// |
+///
 /// Numerical contract: PIL's 8-bit resampling, to the bit. Horizontal pass first, each pass rounded
 /// to 8 bits; weights of 22 bits behind the point; a pass that changes no size is left out.
 Image resize(const Image& image, const Box& box, const Size& size, Filter filter);
