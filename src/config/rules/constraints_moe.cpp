@@ -38,6 +38,7 @@ Result sizes(const Facts& f, const MoeConfig& m) {
   return bad.empty() ? Result() : Violation{fmt::format("{}", fmt::join(bad, ", ")), ""};
 }
 
+/// Looks at a number alone, or at a list's marks, its length, and whether it marks a layer at all.
 Result placement(const Facts& f, const MoeConfig& m) {
   const Frequency frequency = parse_list_expression(f.values.text("moe_layer_freq"));
   const auto entries = static_cast<Index>(frequency.entries.size());
@@ -68,6 +69,7 @@ Result topk(const Facts&, const MoeConfig& m) {
                                std::clamp<Index>(m.topk, 1, std::max<Index>(1, m.num_experts)))};
 }
 
+/// Sinkhorn takes the score before the softmax, and so learns.
 Result one_expert_score(const Facts&, const MoeConfig& m) {
   const bool constant = m.topk == 1 && m.score == RouterScore::softmax && !m.pre_softmax;
   return constant && !m.sinkhorn
@@ -145,6 +147,7 @@ Result balancing(const Facts& f, const MoeConfig& m) {
   return {};
 }
 
+/// Sinkhorn balances by itself, and drops no token.
 Result capacity(const Facts&, const MoeConfig& m) {
   if (!m.capacity_factor) {
     return m.pad_to_capacity

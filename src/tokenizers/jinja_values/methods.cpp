@@ -98,6 +98,7 @@ Value find_text_method(Run& run, const Value& self, const Arguments& arguments) 
                                  : Value(characters(std::string_view(*self.text()).substr(0, at)));
 }
 
+/// Counts places that do not overlap; an empty text is between all characters.
 Value count_text_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string part = arguments.bind("count", {"sub"}, 1).text(0, "");
   run.spend(self.text()->size() / 32);
@@ -112,6 +113,7 @@ Value count_text_method(Run& run, const Value& self, const Arguments& arguments)
   return count;
 }
 
+/// Joins texts; unlike the filter of this name it takes no other values.
 Value join_method(Run& run, const Value& self, const Arguments& arguments) {
   std::string text;
   bool first = true;
