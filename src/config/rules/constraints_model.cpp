@@ -32,7 +32,8 @@ Result required_options(const Facts& f) {
 /// Layers are looked at one by one, so a mistyped number of them would be counted for minutes.
 constexpr Index kMostLayers = 100'000;
 
-/// Sizes from 1 to 2^32; above that products of two would leave 64 bits.
+/// Checks that sizes lie from 1 to 2^32, and counts of layers from 1 to kMostLayers: derived values
+/// are products of two of them, in 64 bits.
 Result possible_sizes(const Facts& f) {
   std::vector<std::string> bad;
   for (const std::string_view dest : {"num_layers",

@@ -69,7 +69,8 @@ Result topk(const Facts&, const MoeConfig& m) {
                                std::clamp<Index>(m.topk, 1, std::max<Index>(1, m.num_experts)))};
 }
 
-/// Sinkhorn takes the score before the softmax, and so learns.
+/// Sinkhorn weighs a single expert by the sigmoid of its logit (nn's routing_rule), which is no
+/// constant.
 Result one_expert_score(const Facts&, const MoeConfig& m) {
   const bool constant = m.topk == 1 && m.score == RouterScore::softmax && !m.pre_softmax;
   return constant && !m.sinkhorn
@@ -147,7 +148,8 @@ Result balancing(const Facts& f, const MoeConfig& m) {
   return {};
 }
 
-/// Sinkhorn balances by itself, and drops no token.
+/// A capacity limits what an expert gets of the top-k; sinkhorn's choice is even by itself, and the
+/// reference refuses the two together.
 Result capacity(const Facts&, const MoeConfig& m) {
   if (!m.capacity_factor) {
     return m.pad_to_capacity

@@ -50,7 +50,8 @@ Result one_interleaving(const Facts& f) {
   return count > 1 ? Violation{fmt::format("{} of them are given", count), ""} : Result();
 }
 
-/// With messages that are not overlapped a rank's neighbours must be two different ones.
+/// Chunks of a rank need 2 stages, and 3 where messages are not overlapped: the reference's bound,
+/// by which the stages before and behind a rank are two different ones.
 Result interleaved_stages(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index least = p.overlap_p2p_comm ? 2 : 3;
