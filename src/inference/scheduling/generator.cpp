@@ -1,3 +1,6 @@
+// Turns requests into answers: submits their sequences to the scheduler, draws a token from each
+// row of logits, and tells listeners. Drafts are checked by drawing as if there had been none, so
+// that they change speed and never a text.
 #include "inference/scheduling/generator.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Plans steps for sequences that compete for rows and blocks. The oldest sequence is never
+// preempted for a younger one, so it always ends, and with it every other; preempted ones are
+// computed again from their tokens, which costs time and no bits.
 #include "inference/scheduling/scheduler.h"
 
 #include <algorithm>

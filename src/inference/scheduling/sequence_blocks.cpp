@@ -1,3 +1,5 @@
+// Keeps the table of blocks of each sequence. Blocks that several sequences read are copied before
+// one writes; full ones are given a name by their tokens, under which a later prompt finds them.
 #include "inference/scheduling/sequence_blocks.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Cuts the part that counts out of an answer by regular expressions, and compares it with what is
+// right, as lm-evaluation-harness does.
 #include "inference/tasks/answer_filter.h"
 
 #include <algorithm>
