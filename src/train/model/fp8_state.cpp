@@ -1,3 +1,5 @@
+// Keeps largest values and histories of scales, and the rounded weights of a step. Histories
+// advance once a step, over the ranks of the stage, so that scales are those of any layout.
 #include "train/model/fp8_state.h"
 
 #include <algorithm>

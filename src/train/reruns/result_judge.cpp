@@ -1,3 +1,5 @@
+// Judges results over restarts: what one run rejected and could not decide is handed to the next
+// one in a file, which computes it on other machines.
 #include "train/reruns/result_judge.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Reads what the batch system says of the job: its end and its name.
 #include "train/run/batch_job.h"
 
 #include <charconv>

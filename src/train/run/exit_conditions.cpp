@@ -1,3 +1,5 @@
+// Decides when a run saves or ends, as a pure function of position, time and signals on each rank;
+// the ranks' largest wish is then done by all, so that none goes on alone.
 #include "train/run/exit_conditions.h"
 
 #include <system_error>

@@ -1,3 +1,5 @@
+// Asks all ranks at the end of each iteration what they wish, in one collective, and measures how
+// long saving takes, so that a job's time limit leaves enough of it.
 #include "train/run/exit_watch.h"
 
 #include <algorithm>

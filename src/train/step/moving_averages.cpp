@@ -1,3 +1,4 @@
+// Moves averages behind each update: average = momentum average + (1 - momentum) value, in fp32.
 #include "train/step/moving_averages.h"
 
 #include "kernels/elementwise/elementwise.h"
