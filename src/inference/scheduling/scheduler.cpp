@@ -268,8 +268,8 @@ void Scheduler::admit() {
   }
 }
 
-/// Who was planned may have been preempted since, by an older prompt; blocks of the others may have
-/// moved.
+/// Drops parts of sequences that were preempted since they were planned, by an older prompt; blocks
+/// of the others may have moved.
 void Scheduler::drop_preempted() {
   std::vector<Part>& parts = flight(flights_begun_);
   std::size_t kept = 0;

@@ -105,7 +105,7 @@ void SequenceBlocks::give_back(Sequence& sequence) {
   sequence.encoder.done = false;
 }
 
-/// Of the block that begins with token `first`.
+/// Returns the ids of the block that begins with token `first`.
 std::span<const TokenId> SequenceBlocks::ids_of(const Sequence& sequence, Index first) const {
   return std::span(sequence.tokens)
       .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(block_size_));
