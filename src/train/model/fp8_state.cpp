@@ -14,7 +14,7 @@ namespace {
 using autograd::Fp8Products;
 using tensor::Tensor;
 
-/// Of the largest values that the scales follow from.
+/// Shape of the largest values that the scales follow from.
 Shape amax_shape(const Fp8Products& fp8, const Shape& weight) {
   const Index block = fp8.scaling == Fp8Products::Scaling::blocks ? Fp8Products::kBlock : 0;
   const kernels::Fp8Blocks blocks{block, block};

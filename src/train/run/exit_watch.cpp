@@ -9,7 +9,7 @@
 namespace mpitron::train {
 namespace {
 
-/// Until a save has been timed, it is taken to last that long.
+/// Duration that a save is taken to last until one has been timed.
 constexpr double kUnknownSaveSeconds = 30;
 
 ExitOptions exit_options(const config::RunConfig& config) {

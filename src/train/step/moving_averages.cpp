@@ -10,7 +10,7 @@ using tensor::Tensor;
 
 namespace {
 
-/// Of the same shape, in whatever types.
+/// Copies numbers between tensors of the same shape, in whatever types.
 void copy_numbers(device::Device& device, const Tensor& from, const Tensor& to) {
   device::launch(device.stream(), kernels::Cast{.x = from.view(), .y = to.view()});
 }
