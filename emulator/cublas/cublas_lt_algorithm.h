@@ -3,8 +3,8 @@
 
 #include "emulator/cublas/cublas_lt_problem.h"
 
-// Holds the algorithms of the emulated libcublasLt: they differ in how many parts of k they add, and
-// so in their bits. One that the heuristic named for a shape is refused for another.
+// Holds the algorithms of the emulated libcublasLt: they differ in how many parts of k they add,
+// and so in their bits. One that the heuristic named for a shape is refused for another.
 namespace mpitron::emulator {
 
 /// Requirements that a caller tells the heuristic; arrays are in the order of Matrix.
