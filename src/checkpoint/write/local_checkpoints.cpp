@@ -22,7 +22,8 @@ namespace {
 constexpr const char* kRank = "local/rank";
 constexpr Index kMessageBytes = Index{16} << 20;
 
-/// r, r + jump, ... : blocks of jump * factor ranks hold `jump` groups each.
+/// Makes the group r, r + jump, ... of this rank: blocks of jump * factor ranks hold `jump` groups
+/// each.
 std::shared_ptr<comm::Group> replica_group(comm::World& world, Index jump, Index factor) {
   if (factor < 2) {
     return world.make_group("alone", {world.rank()});
@@ -36,7 +37,7 @@ std::shared_ptr<comm::Group> replica_group(comm::World& world, Index jump, Index
   return world.make_group("local checkpoint replicas", ranks);
 }
 
-/// One file is what travels to the replicas.
+/// Returns options for one file: that is what travels to the replicas.
 WriterOptions of_one_rank(WriterOptions options) {
   options.file_per_writer = false;
   return options;
@@ -129,8 +130,8 @@ std::optional<SaveReport> LocalCheckpoints::finish(bool wait) {
   return report;
 }
 
-/// Everybody's file goes to the others of the group, one after another. Whoever cannot write goes
-/// on receiving, so that nobody waits for it, and says at the end what was wrong.
+/// Sends everybody's file to the others of the group, one after another. A rank that cannot write
+/// goes on receiving, so that nobody waits for it, and says at the end what was wrong.
 void LocalCheckpoints::exchange_replicas(Index iteration) {
   std::string error;
   for (Index member = 0; member < replicas_->size(); ++member) {
@@ -200,7 +201,7 @@ void LocalCheckpoints::receive_file(comm::Group& group, Index from, const Folder
   to.commit(iteration);
 }
 
-/// "ITERATION OWNER" lines of what this rank's folders hold.
+/// Returns "ITERATION OWNER" lines of what this rank's folders hold, whole and of this layout.
 std::string LocalCheckpoints::find(const std::string& layout) const {
   std::string lines;
   for (const Index owner : replicas_->ranks()) {
@@ -240,6 +241,7 @@ std::optional<Index> LocalCheckpoints::newest(const std::string& layout) {
   return std::nullopt;
 }
 
+/// All ranks walk over all owners in one order, so that every send has its receive.
 std::filesystem::path LocalCheckpoints::fetch(Index iteration) {
   std::string error;
   for (const auto& [owner, holders] : holders_) {

@@ -13,6 +13,11 @@
 #include "report/svg_plot.h"
 #include "utils/system/files.h"
 
+// `mpitron plan --validate`: the model of step time against tables of published and measured steps.
+// It tells errors by class, as text, JSON or a page of plots; --refit fits the calibrated values of
+// machine and stack files to the table first; --held-out and its kin predict rows by values that
+// were fitted without them.
+
 namespace mpitron::cli {
 namespace {
 
@@ -81,6 +86,8 @@ void print_rows(const plan::Validation& validation) {
   }
 }
 
+/// Also prints what was not predicted, with its reason: no row of the table is passed over in
+/// silence.
 void print_summary(const plan::Validation& validation, const plan::Library& library) {
   for (const plan::ErrorSummary& s : plan::summarize(validation)) {
     log::print(
@@ -111,6 +118,7 @@ void print_summary(const plan::Validation& validation, const plan::Library& libr
   }
 }
 
+/// Replaces fitted values in the source's files and leaves their comments and other values.
 void write_fitted(const plan::ParameterFiles& files, const std::filesystem::path& folder) {
   for (const plan::ParameterFile& file : files.all()) {
     if (!file.fitted.empty()) {
@@ -197,11 +205,13 @@ svg { width: 100%; height: auto; display: block; }
 td, th { white-space: nowrap; }
 )css";
 
-/// "Megatron Bridge, docs/..." -> "Megatron Bridge".
+/// Shortens "Megatron Bridge, docs/..." to "Megatron Bridge".
 std::string short_source(const std::string& source) {
   return source.substr(0, source.find_first_of(",/("));
 }
 
+/// Plots predicted over published seconds of one class on logarithmic axes, with the line of
+/// equality.
 report::Plot plot_of(const plan::Validation& validation, const std::string& group) {
   std::map<std::string, report::PlotLine> sources;
   double least = INFINITY, most = 0;

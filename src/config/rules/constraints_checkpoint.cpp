@@ -4,12 +4,16 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on saving, loading, short-lived checkpoints, conversion and upcycling (E110 to E118, E163,
+// E173, E174). The function of a rule stands above; its row says the rule, the options and the
+// reason.
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// The first of these options that the user gave; empty if none.
+/// Returns the first of these options that the user gave; an empty text if none.
 std::string first_given(const OptionValues& v, std::initializer_list<const char*> dests) {
   for (const char* dest : dests) {
     if (v.given(dest)) {
@@ -137,7 +141,8 @@ Result conversion(const Facts& f) {
                          "--load FOLDER --ckpt-convert-format torch_dist --ckpt-convert-save DIR"};
 }
 
-/// A dense model is loaded, cut into experts, saved, and that is all.
+/// Checks that a dense model is loaded, cut into experts and saved, and that nothing else is asked
+/// for.
 Result upcycling(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   if (!c.upcycling_granularity) {

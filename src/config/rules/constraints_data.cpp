@@ -6,6 +6,9 @@
 #include "config/rules/constraint.h"
 #include "config/values/option_values.h"
 
+// Rules on sources of data, tokenizers, conversations and fill-in-the-middle (E060 to E064, E159,
+// E160, E280, E281).
+
 namespace mpitron::config {
 namespace {
 
@@ -26,8 +29,8 @@ Result one_spelling_of_data(const Facts& f) {
   return words || lists ? Violation{"paths are given both as words and as a file", ""} : Result();
 }
 
-/// Weights of a split, which are taken out of the text as the reference does: whatever is no digit
-/// and no point separates. Empty if one of them is no number.
+/// Returns the weights of a split, which are taken out of the text as the reference does: whatever
+/// is no digit and no point separates. Empty if one of them is no number.
 std::vector<double> split_weights(std::string text) {
   const auto separates = [](char c) { return (c < '0' || c > '9') && c != '.'; };
   std::replace_if(text.begin(), text.end(), separates, ' ');
@@ -96,7 +99,7 @@ Result conversations_are_whole(const Facts& f) {
   return given != nullptr ? Violation{given, ""} : Result();
 }
 
-/// A suffix-first rate of 0 is refused by the reference, too.
+/// Refuses a suffix-first rate of 0, as the reference does.
 Result fim_rates(const Facts& f) {
   if (!f.run.data.fim) {
     return {};

@@ -8,6 +8,9 @@
 #include "config/values/list_expression.h"
 #include "config/values/option_values.h"
 
+// Rules of finetuning (E310 to E324): conversations, packed samples, preferences, teachers, frozen
+// layers, low-rank updates and weights in 4 bits.
+
 namespace mpitron::config {
 namespace {
 
@@ -78,7 +81,8 @@ Result preference_values(const Facts& f) {
       "--dpo-beta 0.1 --dpo-label-smoothing 0"};
 }
 
-/// What no teacher is written or learned from; null where nothing stands against it.
+/// Returns the setting with which no teacher is written or learned from; null where nothing stands
+/// against it.
 const char* without_teacher(const Facts& f) {
   const RunConfig& run = f.run;
   const bool writes = run.data.distillation.output.has_value();
@@ -118,6 +122,7 @@ Result distillation_values(const Facts& f) {
                           "--teacher-top-k 32"};
 }
 
+/// Checks "A-B" against the model's layers.
 Result frozen_layers(const Facts& f) {
   const std::optional<std::string> given = f.values.maybe_text("freeze_layers");
   if (!given) {
@@ -131,6 +136,7 @@ Result frozen_layers(const Facts& f) {
   return Violation{*given, fmt::format("--freeze-layers 1-{}", count)};
 }
 
+/// An empty range of layers (last < first) freezes none.
 bool freezes(const ModelConfig& m) {
   return m.frozen.embeddings || m.frozen.last_layer >= m.frozen.first_layer;
 }
@@ -186,7 +192,7 @@ Result low_rank_needs_a_rank(const Facts& f) {
   return {};
 }
 
-/// Why low-rank updates of this model are not there; null where they are.
+/// Returns why low-rank updates of this model are not there; null where they are.
 const char* without_low_rank(const RunConfig& run) {
   const ModelConfig& m = run.model;
   const bool experts = m.moe.has_value();
@@ -212,8 +218,8 @@ Result low_rank_alone(const Facts& f) {
              : Result();
 }
 
-/// The first size that is no multiple of the weights that share a scale; empty: all are. Weights
-/// that write into the stream are cut by their inputs.
+/// Returns the first size that is no multiple of the weights that share a scale; an empty text
+/// where all are. Weights that write into the stream are cut by their inputs.
 std::string uneven_inputs(const RunConfig& run) {
   constexpr Index kGroup = 64;  // kernels/linear/normal_float.h
   const ModelConfig& m = run.model;

@@ -5,14 +5,15 @@
 #include "config/layer_pattern.h"
 #include "config/rules/constraint.h"
 
-// Rules of models whose layers are letters, and of delta nets.
+// Rules of models whose layers are letters, and of delta nets (E250 to E259): patterns, heads over
+// ranks, segments and depths.
 
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// The layers of a model that has others than those of a transformer; else empty.
+/// Returns the layers of a model that has others than those of a transformer; else an empty list.
 std::vector<LayerSpec> layers_by_kind(const Facts& f) {
   const HybridConfig& hybrid = f.run.model.hybrid;
   const bool others = !hybrid.pattern.empty() || !hybrid.delta_layers.empty();
@@ -40,20 +41,21 @@ Result mamba_options(const Facts& f) {
   return {};
 }
 
-/// The pattern as given; empty where the ratios make it.
+/// Returns the pattern as given; an empty text where the ratios make it.
 std::string given_text(const Facts& f) {
   return f.values.maybe_text("hybrid_layer_pattern")
       .value_or(f.values.maybe_text("hybrid_override_pattern").value_or(""));
 }
 
-/// All that is broken of one rule.
+/// Makes one violation of all that is broken of one rule.
 Result joined(const std::vector<std::string>& bad, const std::vector<std::string>& nearest) {
   return bad.empty() ? Result()
                      : Violation{fmt::format("{}", fmt::join(bad, "; ")),
                                  fmt::format("{}", fmt::join(nearest, " | "))};
 }
 
-/// What of a pattern is no letter, with its place; bars belong in front of the depths.
+/// Lists the characters of a pattern that are no letters, with their places; bars belong in front
+/// of the depths.
 std::vector<std::string> unknown_letters(const std::string& text) {
   const std::size_t depths = text.find('/');
   std::vector<std::string> unknown;
@@ -156,7 +158,7 @@ Result pattern_depths(const Facts& f) {
                          "--hybrid-layer-pattern with a / in front of each depth"};
 }
 
-/// Who share the heads of a recurrent mixer: tensor ranks always, context ranks inside it.
+/// Ranks that share the heads of a recurrent mixer: tensor ranks always, context ranks inside it.
 struct SharingRanks {
   Index tensor, context;
 };
@@ -166,11 +168,13 @@ SharingRanks sharing_ranks(const Facts& f) {
           std::max<Index>(f.run.parallel.context_parallel_size, 1)};
 }
 
-/// Whether groups of a tensor rank, or their neighbours, can have whole context ranks.
+/// Returns whether groups of a tensor rank, or their neighbours, can have whole context ranks.
 bool groups_share_context(Index groups, Index context) {
   return groups < context ? context % groups == 0 : groups % context == 0;
 }
 
+/// Checks sizes first, since divisions by them follow; tells heads over tensor ranks before those
+/// over context ranks.
 Result mamba_heads(const Facts& f) {
   if (!has_mixer(f.run.model, MixerKind::state_space)) {
     return {};
@@ -223,7 +227,7 @@ Result delta_heads(const Facts& f) {
   return joined(bad, nearest);
 }
 
-/// The reference wants the frequency, too; 1 would make every layer full attention.
+/// Requires the frequency, as the reference does; 1 would make every layer full attention.
 Result delta_layers_somewhere(const Facts& f) {
   const std::string variant = f.values.maybe_text("experimental_attention_variant").value_or("");
   const bool has = has_mixer(f.run.model, MixerKind::delta_net);

@@ -6,6 +6,9 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on the layout over ranks (E070 to E079, E090 to E101): which sizes divide which, what
+// overlaps need, and how attention travels. Each names the nearest sizes that fit.
+
 namespace mpitron::config {
 namespace {
 
@@ -24,6 +27,7 @@ Result heads_per_tensor_rank(const Facts& f) {
   return divides(heads, tp, nearest_divisors("tensor-model-parallel-size", heads, tp));
 }
 
+/// More ranks than groups are allowed where they can share a group's columns evenly.
 Result groups_per_tensor_rank(const Facts& f) {
   const Index tp = f.run.parallel.tensor_model_parallel_size;
   const Index groups = f.run.model.num_query_groups;
@@ -68,7 +72,7 @@ Result sequence_per_context_rank(const Facts& f) {
                 : Result();
 }
 
-/// Whether the attention of some layer travels so.
+/// Returns whether the attention of some layer travels so.
 bool travels_by(const ParallelConfig& p, std::string_view word) {
   return std::ranges::find(p.cp_comm_type, word) != p.cp_comm_type.end();
 }
@@ -98,7 +102,8 @@ Result context_types(const Facts& f) {
                          "--cp-comm-type p2p"};
 }
 
-/// Heads travel among all context ranks, or among the inner ones: nothing is left of a division.
+/// Divides heads among the context ranks that exchange them, all or the inner ones: nothing may be
+/// left.
 Result heads_per_context_rank(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index tp = p.tensor_model_parallel_size;
@@ -219,7 +224,8 @@ Result experts_divide(const Facts& f) {
   return divides(p.world_size, grid, nearest_multiples("world-size", p.world_size, grid));
 }
 
-/// Each fault ends with --disable-bias-linear, too.
+/// Lists the settings that do not go with biases of experts; --disable-bias-linear mends each of
+/// them, too.
 Result biases_of_experts(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.moe || !m.add_bias_linear) {

@@ -6,6 +6,9 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on the sizes, positions, norms, types and recomputation of every model (E010 to E035). Rows
+// are rules that the reference asserts as well; numbers that fit are proposed.
+
 namespace mpitron::config {
 namespace {
 
@@ -25,7 +28,7 @@ Result required_options(const Facts& f) {
                          : Violation{fmt::format("missing: {}", fmt::join(missing, ", ")), ""};
 }
 
-/// Layers are looked at one by one, so that a mistyped number of them would be counted for minutes.
+/// Layers are looked at one by one, so a mistyped number of them would be counted for minutes.
 constexpr Index kMostLayers = 100'000;
 
 Result possible_sizes(const Facts& f) {
@@ -116,6 +119,8 @@ Result one_activation(const Facts& f) {
   return count > 1 ? Violation{fmt::format("{} of them are given", count), "--swiglu"} : Result();
 }
 
+/// The reference truncates d * percent and rounds the result up to an even number; the sum must fit
+/// the head.
 Result rotary_dimensions(const Facts& f) {
   const ModelConfig& m = f.run.model;
   const Index head = m.rotary_head_dim();
@@ -147,6 +152,7 @@ Result one_rotary_stretch(const Facts& f) {
              : Result();
 }
 
+/// A list must name every layer; a number must divide the layers, as the reference asserts.
 Result layers_without_rotation(const Facts& f) {
   const std::optional<std::string> text = f.values.maybe_text("no_rope_freq");
   const Index layers = f.run.model.num_layers;

@@ -8,12 +8,14 @@
 #include "config/rules/constraint.h"
 #include "utils/numbers/shape.h"
 
+// Rules on experts and their routers (E130 to E140).
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// A rule of models with experts; it holds for all others.
+/// Makes a rule of models with experts; it holds for all others.
 template <Result (*rule)(const Facts&, const MoeConfig&)>
 Result with_experts(const Facts& f) {
   return f.run.model.moe ? rule(f, *f.run.model.moe) : Result();
@@ -73,6 +75,7 @@ Result one_expert_score(const Facts&, const MoeConfig& m) {
              : Result();
 }
 
+/// Checks that groups divide the experts, and that the best groups have room for the top-k.
 Result groups(const Facts&, const MoeConfig& m) {
   if (!m.num_groups && !m.group_topk) {
     return {};
@@ -111,6 +114,7 @@ Result expert_bias(const Facts&, const MoeConfig& m) {
                                             "--moe-router-bias-update-rate 0.001"};
 }
 
+/// Looks at coefficients, then kinds that stand alone, then repetitions, then the number of both.
 Result balancing(const Facts& f, const MoeConfig& m) {
   const std::vector<std::string> kinds = f.values.words("moe_router_load_balancing_type");
   const std::vector<std::string> coefficients = f.values.words("moe_aux_loss_coeff");

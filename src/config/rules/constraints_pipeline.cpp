@@ -6,6 +6,9 @@
 #include "config/global_batch_size.h"
 #include "config/rules/constraint.h"
 
+// Rules on stages, chunks and schedules (E017, E080 to E087): four ways to deal out layers exclude
+// each other, and each must use up the layers.
+
 namespace mpitron::config {
 namespace {
 
@@ -15,6 +18,7 @@ Index chunks_per_rank(const ParallelConfig& p) {
   return std::max<Index>(1, p.virtual_pipeline_model_parallel_size.value_or(1));
 }
 
+/// Tells whether the first or the last stage has a number of layers of its own.
 bool uneven(const ParallelConfig& p) {
   return p.decoder_first_pipeline_num_layers || p.decoder_last_pipeline_num_layers;
 }
@@ -23,6 +27,7 @@ bool accounted(const ParallelConfig& p) {
   return p.account_for_embedding_in_pipeline_split || p.account_for_loss_in_pipeline_split;
 }
 
+/// Holds for even splits alone; other ways have rules of their own.
 Result layers_per_stage(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (uneven(p) || accounted(p) || p.pipeline_model_parallel_layout ||
@@ -89,6 +94,7 @@ Result layout_alone(const Facts& f) {
   return p.pipeline_model_parallel_layout && uneven(p) ? Violation{"both are given", ""} : Result();
 }
 
+/// Refuses a last group that is shorter than the stages: it would leave the pipeline waiting.
 Result microbatch_groups(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index unit = f.run.training.micro_batch_size * p.data_parallel_size;

@@ -8,12 +8,15 @@
 #include "config/global_batch_size.h"
 #include "config/rules/constraint.h"
 
+// Rules on the length of a run, batches, schedules, optimizer constants and checks (E040 to E054,
+// E065 to E067, E161).
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// Names of the options among `dests` that the user gave a value other than 0.
+/// Returns the names of the options among `dests` that the user gave a value other than 0.
 std::string given_among(const OptionValues& v, std::initializer_list<const char*> dests) {
   std::vector<std::string> names;
   for (const char* dest : dests) {
@@ -38,7 +41,8 @@ Result one_length_mode(const Facts& f) {
   return Violation{iterations ? "both are given" : "neither is given", "--train-iters N"};
 }
 
-/// The flags of a run with a ramp-up whose lengths are in iterations, in samples instead.
+/// Converts the flags of a run with a ramp-up whose lengths are in iterations to samples: the
+/// nearest legal command line.
 std::string lengths_in_samples(const Facts& f) {
   std::string flags;
   for (const auto& [iterations, samples] : {std::pair{"train_iters", "--train-samples"},

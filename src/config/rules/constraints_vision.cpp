@@ -6,6 +6,9 @@
 #include "config/rules/constraint.h"
 
 // Rules of models of images.
+// Rules of models of images, --model vit (E260 to E266, E270, E271): options of its tasks, patches,
+// positions, folders and DINO's crops.
+
 namespace mpitron::config {
 namespace {
 
@@ -15,7 +18,8 @@ bool is_vision(const Facts& f) {
   return f.run.model.family().samples == SampleKind::images;
 }
 
-/// Sizes of images concern both kinds of models of images.
+/// Refuses options of images given to other models; sizes of images concern both kinds of models
+/// that see images.
 Result options_of_images(const Facts& f) {
   static constexpr std::array kShared = {"img_h", "img_w", "patch_dim", "skip_bad_images"};
   static constexpr std::array kOptions = {"num_classes",
@@ -49,6 +53,7 @@ Result options_of_images(const Facts& f) {
                          "--model vit"};
 }
 
+/// A task of images with the options that only it reads.
 struct TaskOptions {
   VisionTask task;
   const char* name;

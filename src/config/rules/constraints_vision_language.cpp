@@ -5,6 +5,8 @@
 #include "config/rules/constraint.h"
 
 // Rules of models that see images between words: --model vlm.
+// Rules of models that see images between words, --model vlm (E267 to E269, E272 to E274).
+
 namespace mpitron::config {
 namespace {
 
@@ -44,6 +46,8 @@ Result options_of_vision_language(const Facts& f) {
                          "--model vlm"};
 }
 
+/// Checks that images are whole patches and that a sequence has room for an image's tiles and one
+/// token.
 Result tiles_and_text(const Facts& f) {
   const std::optional<VlmConfig>& v = f.run.model.vlm;
   if (!v) {

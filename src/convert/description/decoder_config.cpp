@@ -21,7 +21,7 @@ using config::RopeType;
 /// Llama 3.1's rotary scaling as this program has it; the factor is free.
 constexpr double kLlama3Low = 1, kLlama3High = 4;
 constexpr Index kLlama3Context = 8192;
-/// YaRN's; the factor and the scales are free.
+/// Numbers of YaRN that this program has; the factor and the scales are free.
 constexpr Index kYarnFast = 32, kYarnSlow = 1, kYarnContext = 4096;
 
 constexpr SizeNames kGpt2{"n_layer",
@@ -35,7 +35,7 @@ constexpr SizeNames kLlama{
     "num_hidden_layers",       "hidden_size",  "intermediate_size", "num_attention_heads",
     "max_position_embeddings", "rms_norm_eps", "hidden_act"};
 
-/// Up to the width of a sliding window all keys are visible: as long as sequences are not longer,
+/// Shortens the longest sequence to a sliding window: up to its width all keys are visible, and
 /// full attention computes the same.
 void read_window(ConfigReading& reading) {
   const std::string& type = reading.result.model_type;
@@ -47,7 +47,7 @@ void read_window(ConfigReading& reading) {
   }
 }
 
-/// Newer files have one object for all of it.
+/// Returns the object on rotary positions, which newer files call rope_parameters.
 JsonObject rope_of(const JsonObject& json) {
   return json.object(json.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
 }
@@ -63,7 +63,7 @@ void read_base(const JsonObject& rope, ConfigReading& reading) {
   reading.result.model.rotary_base = static_cast<Index>(std::clamp(theta, 1.0, 1e15));
 }
 
-/// A window that shortened what we call the longest sequence stays with its original length.
+/// Writes the longest sequence unless a window shortened it, whose file keeps its original length.
 void write_positions(const ModelConfig& m, JsonObject& json) {
   if (json.real("sliding_window", 0) != static_cast<double>(m.max_position_embeddings)) {
     json.set(kLlama.positions, m.max_position_embeddings);
@@ -268,6 +268,7 @@ void write_mixtral(const ModelDescription& description, JsonObject& json) {
 
 namespace {
 
+/// Reads DeepSeek's sizes of latents; norms of latents always exist there.
 void read_latent_attention(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -284,6 +285,8 @@ void read_latent_attention(ConfigReading& reading) {
                   "fewer key-value heads than heads");
 }
 
+/// Reads experts and routing; choices by groups are accepted only where both programs count a group
+/// alike.
 MoeConfig read_deepseek_experts(ConfigReading& reading) {
   const ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;

@@ -7,6 +7,9 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
+// JSON objects of configurations behind a small interface, so that the JSON library stays in this
+// file.
+
 namespace mpitron::convert {
 namespace {
 
@@ -17,13 +20,14 @@ const Json* find(const Json& json, const std::string& name) {
   return found == json.end() || found->is_null() ? nullptr : &*found;
 }
 
-/// The list's entries; none where it is absent or no list.
+/// Returns the list's entries; an empty list where it is absent or of another type.
 const Json& list(const Json& json, const std::string& name) {
   static const Json kEmpty = Json::array();
   const Json* value = find(json, name);
   return value != nullptr && value->is_array() ? *value : kEmpty;
 }
 
+/// Replaces Infinity outside of strings by the largest number.
 std::string without_infinities(const std::string& text) {
   constexpr std::string_view kInfinity = "Infinity", kLargest = "1.7976931348623157e308";
   std::string result;

@@ -45,7 +45,7 @@ constexpr std::pair<const char*, config::AttentionSink> kSinks[] = {
     {"off-by-one", config::AttentionSink::zero}, {"learnable", config::AttentionSink::learned}};
 constexpr const char* kInterpolation = "rotary_seq_len_interpolation_factor";
 
-/// [1,0,1]: of each layer.
+/// Writes a mark for each layer: [1,0,1].
 std::string list_of(const std::vector<bool>& layers) {
   return fmt::format("[{}]", fmt::join(std::vector<int>(layers.begin(), layers.end()), ","));
 }

@@ -8,6 +8,10 @@
 #include "convert/description/model_options.h"
 #include "nn/state_space/recurrent_layers.h"
 
+// The config.json of decoders whose layers carry a state: Qwen3-Next (delta nets), Mamba-2, and
+// Nemotron-H (Mamba, attention and MLPs by letters). Settings that cannot be computed here are
+// refused together.
+
 namespace mpitron::convert {
 namespace {
 
@@ -19,10 +23,10 @@ using config::MoeConfig;
 using config::Normalization;
 using config::PositionEmbedding;
 
-/// Mamba itself has no longest sequence.
+/// Longest sequence of Mamba, which has none of its own.
 constexpr Index kAnyLength = Index{1} << 20;
 
-/// The two families call the same sizes differently.
+/// Names of the sizes of Mamba mixers, which the two families call differently.
 struct MambaNames {
   const char *heads, *head_dim, *state_dim, *activation;
 };
@@ -35,7 +39,7 @@ constexpr SizeNames kNemotronSizes{
 
 constexpr const char *kLinear = "linear_attention", *kFull = "full_attention";
 
-/// Which layers have a delta net: listed by name, or all but every n-th.
+/// Marks the layers with a delta net: listed by name, or all but every n-th.
 std::vector<bool> read_delta_layers(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   const Index layers = reading.result.model.num_layers;
@@ -71,7 +75,7 @@ MoeConfig read_qwen_experts(ConfigReading& reading) {
   return moe;
 }
 
-/// What all Mamba mixers need to be computed here.
+/// Reads the sizes of Mamba mixers, and refuses what would need another computation.
 void read_mamba(ConfigReading& reading, const MambaNames& names) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;
@@ -116,7 +120,7 @@ void write_mamba(const ModelConfig& m, const MambaNames& names, JsonObject& json
   json.set("use_conv_bias", true);
 }
 
-/// As a pattern, or in newer files by name.
+/// Reads the layers as a pattern or, in newer files, by name.
 std::string read_letters(ConfigReading& reading) {
   constexpr std::pair<const char*, char> kNames[] = {
       {"mamba", 'M'}, {kLinear, 'M'}, {"attention", '*'}, {kFull, '*'}, {"mlp", '-'}};

@@ -3,6 +3,9 @@
 #include "nn/state_space/recurrent_layers.h"
 #include "utils/check.h"
 
+// Sizes by their names in the tables of names. Each function knows one group and hands the rest on,
+// from the common ones to experts, latents, images and states.
+
 namespace mpitron::convert {
 namespace {
 

@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// Texts of JSON objects: by FlatObject where all values are strings, else by simdjson, whose
+// messages are told in the words of a user.
+
 namespace mpitron::data {
 namespace dom = simdjson::dom;
 namespace {
@@ -32,7 +35,8 @@ const char* type_name(dom::element_type type) {
   }
 }
 
-// Shortens the library's messages, which say how to program with it.
+/// Returns the reason of a failure. Shortens the library's messages, which say how to program with
+/// it.
 std::string explain(simdjson::error_code code, std::string_view json) {
   if (const std::size_t at = json.find('\0'); at != std::string_view::npos) {
     return fmt::format("a NUL byte at byte {} of the line: the file is damaged, or has a hole", at);
@@ -68,6 +72,7 @@ dom::object object_or_throw(dom::element root) {
   return object;
 }
 
+/// Takes a string, or a list of strings: several sequences of one document.
 void append_texts(dom::element value, std::string_view key, std::vector<std::string_view>& texts) {
   texts.clear();
   dom::array list;

@@ -12,10 +12,13 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// Files and journal of `mpitron preprocess`. An entry of the journal says how far the input has
+// been read and how long each part was then; a run that goes on cuts the parts to these lengths.
+
 namespace mpitron::data {
 namespace {
 
-// The counters of a report that a journal keeps.
+/// Returns the counters of a report that a journal keeps.
 std::vector<Index*> counters(PreprocessReport& report) {
   return {&report.documents, &report.empty_documents, &report.blank_lines,
           &report.bad_lines, &report.tokens,          &report.bytes};
@@ -93,6 +96,7 @@ bool PreprocessOutput::go_on(const std::vector<Index>& entry,
   return true;
 }
 
+/// Parts reach the disk before the entry that counts on them.
 void PreprocessOutput::add_entry() {
   std::vector<Index> entry = {at_.file, at_.offset, at_.line, at_.documents};
   for (const Index* counter : counters(report_)) {
@@ -137,6 +141,7 @@ void PreprocessOutput::commit() {
   }
 }
 
+/// A last entry saves the work since the one before, unless a write has failed halfway.
 bool PreprocessOutput::abandon() {
   if (journal_ && !journal_->last().empty()) {
     try {
@@ -154,7 +159,7 @@ bool PreprocessOutput::abandon() {
 
 namespace {
 
-// False where the holder before us removed the file between our open and our lock.
+/// Returns false where the holder before us removed the file between our open and our lock.
 bool still_there(const std::string& file, int descriptor) {
   struct stat by_name {};
   struct stat by_descriptor {};

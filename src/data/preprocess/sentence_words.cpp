@@ -6,6 +6,9 @@
 
 #include "utils/error.h"
 
+// Words of languages for the sentence splitter, of our own choice: abbreviations of dictionaries
+// and common words, for the languages of nltk that use the Latin script and a period.
+
 namespace mpitron::data {
 namespace {
 

@@ -12,7 +12,7 @@ namespace {
 using Table = std::array<std::uint8_t, 256>;
 using Histogram = std::array<Index, 256>;
 
-/// f(level) of every number.
+/// Replaces every number by f(number), by way of a table.
 template <class Function>
 Image mapped(const Image& image, const Function& function) {
   Table table;
@@ -26,7 +26,7 @@ Image mapped(const Image& image, const Function& function) {
   return result;
 }
 
-/// A table of its own for every channel: make(histogram).
+/// Replaces numbers by a table of its own for every channel: make(histogram).
 template <class Make>
 Image mapped_by_channel(const Image& image, const Make& make) {
   Image result = image;
@@ -51,7 +51,7 @@ Table identity() {
   return table;
 }
 
-/// from + factor (to - from), clamped and truncated.
+/// Returns from + factor (to - from), clamped and truncated.
 std::uint8_t blended(std::uint8_t from, std::uint8_t to, double factor) {
   const float value =
       static_cast<float>(from) + static_cast<float>(factor) * static_cast<float>(to - from);
@@ -71,7 +71,7 @@ Image constant(const Image& image, std::uint8_t level) {
   return result;
 }
 
-/// The mean of 3 x 3 pixels, of which the middle one counts five times; the border stays.
+/// Returns the mean of 3 x 3 pixels, of which the middle one counts five times; the border stays.
 Image smoothed(const Image& image) {
   Image result = image;
   const Index step = kChannels;
@@ -88,15 +88,15 @@ Image smoothed(const Image& image) {
   return result;
 }
 
-// Pixels that are worked on together, each channel by itself: loops without branches, which the
-// compiler makes vectors of.
+/// Pixels that are worked on together, each channel by itself: loops without branches, which the
+/// compiler makes vectors of.
 constexpr std::size_t kBlock = 256;
 
 struct Channels {
   std::int32_t first[kBlock], second[kBlock], third[kBlock];
 };
 
-/// PIL's HSV of 8 bits each, from RGB; PIL's mixture of float and double, to the bit.
+/// Converts RGB to PIL's HSV of 8 bits each; PIL's mixture of float and double, to the bit.
 void to_hsv(Channels& pixels) {
   for (std::size_t i = 0; i < kBlock; ++i) {
     const std::int32_t r = pixels.first[i], g = pixels.second[i], b = pixels.third[i];
@@ -120,7 +120,7 @@ void to_hsv(Channels& pixels) {
   }
 }
 
-/// Half away from zero, of what is not negative.
+/// Rounds half away from zero, for numbers that are not negative.
 std::int32_t rounded_half_up(double value) {
   const auto whole = static_cast<std::int32_t>(value);
   return whole + (value - whole >= 0.5 ? 1 : 0);
@@ -248,6 +248,7 @@ Image autocontrasted(const Image& image) {
   });
 }
 
+/// The last level that occurs does not count in the step: PIL leaves it out.
 Image equalised(const Image& image) {
   return mapped_by_channel(image, [](const Histogram& histogram) {
     Table table = identity();

@@ -11,6 +11,9 @@
 #include "config/values/finding.h"
 #include "plan/machine/exit_codes.h"
 
+// The keys of machine and stack files: member, plausible range, and how far a fitted value may lie
+// from a plain one. Ranges catch slips of units (GB for bytes, percent for shares).
+
 namespace mpitron::plan {
 namespace {
 

@@ -8,10 +8,14 @@
 #include "plan/published/table_cells.h"
 #include "utils/system/files.h"
 
+// Reads tables of steps that articles and release notes publish (docs/how-to/plan-a-large-run.md):
+// one row a run, its columns turned into options of a run of this program.
+
 namespace mpitron::plan {
 namespace {
 
 constexpr bool kNeeded = true;
+/// Known columns; the needed ones determine model, machine and layout.
 constexpr TableColumn kColumns[] = {{"id"},
                                     {"source"},
                                     {"table"},
@@ -50,7 +54,7 @@ constexpr TableColumn kColumns[] = {{"id"},
                                     {"options"},
                                     {"note"}};
 
-// The largest that are plausible.
+/// Largest values that are plausible: beyond them a cell is in the wrong column.
 constexpr Index kMostLayers = 10'000;
 constexpr Index kMostWidth = 10'000'000;
 constexpr Index kMostHeads = 100'000;
@@ -82,7 +86,7 @@ constexpr TableWord<FigureUnit> kUnits[] = {
     {"MFU %", FigureUnit::utilization}};
 constexpr double kRecomputedProducts = 0.5;  // every second product of a layer
 
-/// How a source counts operations; most articles count all of attention.
+/// Returns how a source counts operations; most articles count all of attention.
 FlopsFormula formula_of(const std::string& source, const std::string& note) {
   const auto says = [&](const char* words) { return note.find(words) != std::string::npos; };
   if (says("96Bslh")) {
@@ -92,7 +96,7 @@ FlopsFormula formula_of(const std::string& source, const std::string& note) {
                                                                  : FlopsFormula::full;
 }
 
-/// What the public configuration of a model has beside the columns.
+/// Adds what the public configuration of a model has beside the columns.
 void complete_named_model(const std::string& name, config::ModelConfig& model) {
   if (name.starts_with("deepseek") || name.starts_with("kimi")) {
     model.multi_latent_attention = true;  // arXiv:2412.19437
@@ -142,7 +146,7 @@ class RowReader {
   }
 
  private:
-  /// Model, GPUs and batch; of a row without layout as far as it has them.
+  /// Reads model, GPUs and batch; of a row without layout as far as it has them.
   void read_job(PublishedRow& row) const {
     row.run.parallel.world_size = cells_.whole("gpus", 1, kMostGpus);
     row.run.model.seq_length = cells_.whole("seq", 1, kMostTokens);
@@ -216,12 +220,13 @@ class RowReader {
     const auto said = [&](const char* words) {
       return row.options.find(words) != std::string::npos;
     };
+    /// Gradients are reduced in fp32 unless the options say otherwise.
     const bool narrow = row.precision == "fp16" || said("PURE") || said("gradients in fp16") ||
                         said("reduced in bf16");
     row.run.optimizer.main_grad_dtype = narrow ? DType::bf16 : DType::f32;
   }
 
-  /// Sizes that do not divide.
+  /// Refuses sizes that do not divide.
   void check(const Layout& layout, const PublishedRow& row) const {
     const config::ModelConfig& model = row.run.model;
     const Index model_parallel = layout.tensor * layout.pipeline * layout.context;
@@ -272,7 +277,7 @@ class RowReader {
     }
   }
 
-  /// The time of a step, or else the figure that it follows from (measured_seconds).
+  /// Reads the time of a step, or else the figure that it follows from (measured_seconds).
   void read_figure(PublishedRow& row) const {
     if (cells_.says("step_s")) {
       row.seconds = cells_.number("step_s", 1e-6, kMostSeconds);

@@ -8,6 +8,9 @@
 #include "plan/machine/exit_codes.h"
 #include "plan/machine/library.h"
 
+// Recipes of published runs: what their scripts set and their tables do not say, as YAML files that
+// are part of the program. Later recipes go over earlier ones.
+
 namespace mpitron::plan {
 namespace {
 
@@ -34,6 +37,7 @@ constexpr NamedValue<bool> kDispatch[] = {{"plain", false}, {"fused", true}};
 constexpr NamedValue<DType> kTypes[] = {{"bf16", DType::bf16}, {"fp32", DType::f32}};
 constexpr NamedValue<bool> kSwitch[] = {{"0", false}, {"1", true}};
 
+/// Reads one recipe; unknown keys and words are mistakes with their line.
 class RecipeReader {
  public:
   RecipeReader(std::string path, const YAML::Node& node) : path_(std::move(path)), node_(node) {}
@@ -120,6 +124,8 @@ bool listed(const std::vector<std::string>& list, const std::string& value) {
   return list.empty() || std::ranges::find(list, value) != list.end();
 }
 
+/// Returns whether a recipe is for a row. Tables are named so that they sort by release: `since`
+/// and `until` compare as texts.
 bool fits(const Recipe& recipe, const PublishedRow& row) {
   const bool full =
       row.run.parallel.sharding_strategy == config::ShardingStrategy::optim_grads_params;
@@ -172,6 +178,8 @@ void apply_depths(Index depths, PublishedRow& row) {
   }
 }
 
+/// Puts a recipe into a row. Recomputation that the table itself tells stays, unless the recipe has
+/// some.
 void apply(const Recipe& recipe, PublishedRow& row) {
   apply_shape(recipe, row);
   if (!row.recompute_known || recipe.recompute || recipe.full_layers) {
@@ -191,6 +199,7 @@ void apply(const Recipe& recipe, PublishedRow& row) {
   bool& overlaps = row.run.parallel.overlap_moe_expert_parallel_comm;
   overlaps = recipe.overlaps.value_or(overlaps);
   row.run.optimizer.main_grad_dtype = recipe.gradients.value_or(row.run.optimizer.main_grad_dtype);
+  // Layouts are written with their depths; a run without them has no m.
   const Index parts = row.run.parallel.pipeline_model_parallel_size * row.chunks.value_or(1);
   if (const auto layout = recipe.layouts.find(parts); layout != recipe.layouts.end()) {
     std::string text = layout->second;

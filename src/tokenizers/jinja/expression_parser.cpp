@@ -6,6 +6,10 @@
 
 #include <fmt/format.h>
 
+// Jinja's expressions by recursive descent, one function for each level of precedence from `a if b
+// else c` down to literals. Source: jinja2/parser.py. Nested levels and long chains are counted,
+// since requests bring templates along and must not exhaust the stack.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -24,7 +28,7 @@ constexpr SignRow kProducts[] = {{"*", Operation::multiply},
 constexpr SignRow kPowers[] = {{"**", Operation::power}};
 constexpr std::string_view kOrders[] = {"==", "!=", "<", "<=", ">", ">="};
 
-/// `a + b - c`: from left to right.
+/// Reads `a + b - c` and joins it from left to right.
 template <class Rows, class Operand>
 ExpressionPtr chain(TokenStream& tokens, const Rows& rows, Operand&& operand) {
   ExpressionPtr left = operand();
@@ -144,6 +148,8 @@ ExpressionPtr ExpressionParser::power() {
   return chain(tokens_, kPowers, [&] { return unary(true); });
 }
 
+/// A sign binds weaker than subscripts and calls and stronger than filters: -x.y|abs is
+/// (-(x.y))|abs.
 ExpressionPtr ExpressionParser::unary(bool with_filters) {
   ExpressionPtr value;
   if (tokens_.at_sign("-") || tokens_.at_sign("+")) {
@@ -243,6 +249,7 @@ bool ExpressionParser::at_tuple_end() const {
   return tokens_.at(Kind::variable_end) || tokens_.at(Kind::block_end) || tokens_.at_sign(")");
 }
 
+/// One expression without a comma is itself, no tuple.
 ExpressionPtr ExpressionParser::tuple(bool conditional_too) {
   const int line = tokens_.line();
   std::vector<ExpressionPtr> items;
@@ -281,6 +288,7 @@ ExpressionPtr ExpressionParser::postfix(ExpressionPtr value) {
   }
 }
 
+/// A bracket behind a filter or test calls its result.
 ExpressionPtr ExpressionParser::filters_and_tests(ExpressionPtr value) {
   for (int links = 1;; ++links) {
     tokens_.check_chain(links);

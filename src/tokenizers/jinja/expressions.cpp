@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+// Evaluation of parsed expressions. Values are made through `run`, which counts what a template
+// spends and keeps its objects; `run.line` names the line of what fails next.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -11,6 +14,7 @@ namespace {
   throw Fault(fmt::format("'{}' object is not callable", callee.type_name()));
 }
 
+/// Reduces six comparisons to `equal` and `less`, so that a type needs to know these two.
 bool holds(Run& run, const std::string& sign, const Value& left, const Value& right) {
   if (sign == "==" || sign == "!=") {
     return equal(run, left, right) == (sign == "==");
@@ -100,6 +104,8 @@ Value Call::evaluate(Run& run) const {
   return call(run, std::nullopt);
 }
 
+/// Looks for a method of the value's type before an attribute that can be called, as Python does.
+/// Arguments are evaluated after the callee.
 Value Call::call(Run& run, const std::optional<Value>& caller) const {
   const auto given = [&] {
     Arguments values = arguments.evaluate(run);

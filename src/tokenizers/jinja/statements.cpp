@@ -6,6 +6,9 @@
 
 #include "tokenizers/jinja_values/loop.h"
 
+// Execution of parsed statements: text is written to the run's output, variables live in scopes
+// that blocks open, and every step is counted against the run's limits.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -39,6 +42,8 @@ class Macro : public Object {
   }
 
  private:
+  /// Puts arguments into the macro's scope by Jinja's rules: positions first, names after them, the
+  /// rest into `varargs` and `kwargs` only where the body uses these names.
   void bind(Run& run, const Arguments& arguments) const {
     const auto& parameters = body_.parameters;
     List more;
@@ -98,6 +103,7 @@ class Macro : public Object {
   Scope scope_;
 };
 
+/// Runs a block in a scope of its own and returns what it writes.
 std::string captured_block(Run& run, const Block& body) {
   Scope scope(&run.scope());
   return run.captured([&] { run.within(scope, [&] { return execute(run, body); }); });
@@ -165,6 +171,7 @@ Flow If::run(Run& run) const {
   return execute(run, otherwise);
 }
 
+/// Filters the items before the loop starts, so that loop.length and loop.last count what is left.
 List For::chosen(Run& run) const {
   List all = elements_of(run, run.evaluate(*items));
   if (condition == nullptr) {
@@ -183,6 +190,7 @@ List For::chosen(Run& run) const {
   return kept;
 }
 
+/// Every round has a scope of its own: variables that are set inside a loop do not outlive a round.
 Flow For::run(Run& run) const {
   Loop& loop = run.make<Loop>(chosen(run));
   if (loop.items().empty()) {
@@ -218,6 +226,7 @@ Flow Set::run(Run& run) const {
   return Flow::on;
 }
 
+/// All values are evaluated outside before any name is set.
 Flow With::run(Run& run) const {
   Scope scope(&run.scope());
   List all;
@@ -248,6 +257,7 @@ Flow CallBlock::run(Run& run) const {
   return Flow::on;
 }
 
+/// Bytes inside a captured block are no places in the text, so only a block at the top is noted.
 Flow Generation::run(Run& run) const {
   Scope scope(&run.scope());
   const std::size_t begin = run.output().size();

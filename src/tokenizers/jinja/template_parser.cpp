@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+// Jinja's statements by their tags: a row and a function for each. Tags that load other templates
+// are refused by name, since a chat template comes alone. Source: jinja2/parser.py.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -41,6 +44,7 @@ Block TemplateParser::parse() {
   return all;
 }
 
+/// The last of `ends` is the one that a message asks for.
 Block TemplateParser::block(std::initializer_list<std::string_view> ends) {
   const TokenStream::Depth deeper(tokens_);
   Block statements;
@@ -75,6 +79,7 @@ Block TemplateParser::block_to(std::string_view end) {
   return statements;
 }
 
+/// Known tags that are missing here get another message than misspelt ones.
 TemplateParser::Made TemplateParser::statement() {
   if (!tokens_.at(Kind::name)) {
     tokens_.fail("tag name expected");
@@ -160,7 +165,8 @@ TemplateParser::Made TemplateParser::parse_with(int line) {
   return made;
 }
 
-/// The rest of a macro or call block, from its parameters' end on.
+/// Reads the rest of a macro or call block, from its parameters' end on. Names used inside decide
+/// whether varargs, kwargs and caller are passed; a loop outside does not allow `break` inside.
 void TemplateParser::parse_body(MacroBody& macro, std::string_view end) {
   std::vector<std::string> outside = expressions_.names_read();
   const int loops = std::exchange(loops_, 0);
@@ -203,7 +209,7 @@ TemplateParser::Made TemplateParser::parse_filter(int line) {
   return made;
 }
 
-/// A block that nobody replaces is what it holds.
+/// Reads `{% block %}`; a block that nobody replaces is a scope with what it holds.
 TemplateParser::Made TemplateParser::parse_block(int line) {
   auto made = std::make_unique<With>(line);
   const std::string name = tokens_.expect_any_name();

@@ -7,6 +7,9 @@
 #include "tokenizers/jinja_values/python_text.h"
 #include "tokenizers/text/unicode_text.h"
 
+// Jinja's filters of lists and dictionaries, with the parameters and defaults of jinja2/filters.py.
+// Filters that are generators there are lists here; limits of the run bound their size.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -41,8 +44,8 @@ Value end_filter(Run& run, const Value& value, const Arguments& arguments) {
   return last ? items.back() : items.front();
 }
 
-/// `value.a.0.b`: what the parameter `attribute` of filters names. An attribute that is missing is
-/// the default, or undefined.
+/// Follows `value.a.0.b`, as the parameter `attribute` of filters names it. An attribute that is
+/// missing is the default, or undefined.
 Value path_of(Run& run, Value value, const Value& path, const std::optional<Value>& otherwise) {
   if (path.is_integer()) {
     value = element_of(run, value, path);
@@ -62,7 +65,7 @@ Value path_of(Run& run, Value value, const Value& path, const std::optional<Valu
   return value.is_undefined() && otherwise ? *otherwise : value;
 }
 
-/// The key by which filters order and compare: an attribute, texts in lower case.
+/// Returns the key by which filters order and compare: an attribute, texts in lower case.
 Value key_of(Run& run, const Value& value, const std::optional<Value>& attribute,
              bool case_sensitive) {
   Value key = attribute ? path_of(run, value, *attribute, std::nullopt) : value;
@@ -72,6 +75,7 @@ Value key_of(Run& run, const Value& value, const std::optional<Value>& attribute
   return key;
 }
 
+/// Counts `none` as not given.
 std::optional<Value> given(const Arguments::Bound& bound, std::size_t i) {
   return bound.has(i) && !bound[i].is_none() ? std::optional(bound[i]) : std::nullopt;
 }
@@ -131,12 +135,13 @@ Value attr_filter(Run& run, const Value& value, const Arguments& arguments) {
                    fmt::format("'{} object' has no attribute '{}'", value.type_name(), name));
 }
 
-/// What map, select and reject visit: nothing of what is false, none among it.
+/// Returns what map, select and reject visit: no elements of a value that is false, none among it.
 List items_or_none(Run& run, const Value& value) {
   return value.truthy() ? elements_of(run, value) : List();
 }
 
-/// Calls the test that the first argument names, with the others; without one asks for the truth.
+/// Calls the test that the first argument names, with the other arguments; without one asks for the
+/// truth.
 bool passes(Run& run, const Value& value, const Arguments& test) {
   if (test.positional.empty()) {
     return value.truthy();
@@ -149,7 +154,7 @@ bool passes(Run& run, const Value& value, const Arguments& test) {
   return found(run, value, {{test.positional.begin() + 1, test.positional.end()}, test.named});
 }
 
-/// select and reject: elements that pass a test, or do not.
+/// Implements select and reject: keeps elements that pass a test, or do not.
 template <bool wanted>
 Value select_filter(Run& run, const Value& value, const Arguments& arguments) {
   List kept;
@@ -161,7 +166,7 @@ Value select_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(kept));
 }
 
-/// selectattr and rejectattr: the same of an attribute.
+/// Implements selectattr and rejectattr: keeps elements whose attribute passes a test, or does not.
 template <bool wanted>
 Value select_attribute_filter(Run& run, const Value& value, const Arguments& arguments) {
   if (arguments.positional.empty()) {
@@ -179,6 +184,7 @@ Value select_attribute_filter(Run& run, const Value& value, const Arguments& arg
   return run.list(std::move(kept));
 }
 
+/// Applies a filter by name, or without a positional argument looks an attribute up.
 Value map_filter(Run& run, const Value& value, const Arguments& arguments) {
   List results;
   const List items = items_or_none(run, value);
@@ -217,6 +223,7 @@ std::vector<Keyed> keyed(Run& run, const Value& value, const std::optional<Value
   return all;
 }
 
+/// Keeps the order of equal elements, in reverse, too, as Python's sort does.
 void sort(Run& run, std::vector<Keyed>& all, bool reverse) {
   std::ranges::stable_sort(all, [&](const Keyed& a, const Keyed& b) {
     return reverse ? less(run, b.key, a.key) : less(run, a.key, b.key);
@@ -262,6 +269,7 @@ Value extreme_filter(Run& run, const Value& value, const Arguments& arguments) {
   return best->value;
 }
 
+/// Keeps the first element of each key, in the order of the list.
 Value unique_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("unique", {"case_sensitive", "attribute"});
   Dict seen;
@@ -286,8 +294,8 @@ Value sum_filter(Run& run, const Value& value, const Arguments& arguments) {
   return total;
 }
 
-/// Pairs of a key and the elements that have it, which are namespaces `grouper` and `list` to Jinja
-/// and tuples here.
+/// Returns pairs of a key and the elements that have it. Jinja's pairs have the names `grouper` and
+/// `list`, too; these are plain tuples.
 Value group_by_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("groupby", {"attribute", "default", "case_sensitive"}, 1);
   std::vector<Keyed> all;
@@ -363,6 +371,7 @@ std::span<const FilterRow> list_filters() {
   return kRows;
 }
 
+/// Searches both tables: names do not repeat.
 Filter find_filter(std::string_view name) {
   for (const auto rows : {text_filters(), list_filters()}) {
     const auto found = std::ranges::find(rows, name, &FilterRow::name);

@@ -8,6 +8,9 @@
 #include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 
+// Python's operators on values. Integers have 64 bits: a result beyond them is a Fault, never a
+// wrong number. Comparison and repetition are counted as work by what they touch.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -25,6 +28,7 @@ std::int64_t checked(bool overflow, std::int64_t value) {
   return value;
 }
 
+/// Multiplies step by step: beyond 62 factors only 0, 1 and -1 do not overflow.
 std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
   std::int64_t result = 1;
   for (std::int64_t i = 0; i < exponent; ++i) {
@@ -40,7 +44,7 @@ std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
   return result;
 }
 
-/// Both are integers, and the result is one.
+/// Computes with integers; division and remainder round towards minus infinity, as in Python.
 Value compute_integers(Operation operation, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   bool overflow = false;
@@ -85,6 +89,7 @@ Value compute_reals(Operation operation, double a, double b) {
   }
 }
 
+/// Integers stay integers but for `/` and powers with negative exponents.
 Value compute_numbers(Operation operation, const Value& left, const Value& right) {
   const bool divides = operation == Operation::divide || operation == Operation::floor_divide ||
                        operation == Operation::modulo;
@@ -100,6 +105,7 @@ Value compute_numbers(Operation operation, const Value& left, const Value& right
                   : compute_reals(operation, left.real(), right.real());
 }
 
+/// Bounds the count before it is multiplied by the size, which could overflow.
 Value repeated(Run& run, const Value& value, std::int64_t times) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(times, 0));
   if (const std::string* text = value.text()) {
@@ -205,6 +211,8 @@ Value negated(const Value& value) {
   return compute_integers(Operation::subtract, 0, value.integer());
 }
 
+/// Lists may hold themselves: the depth is limited, not the walk. Objects are equal to themselves
+/// only.
 bool equal(Run& run, const Value& left, const Value& right) {
   run.spend();
   return run.deeper([&] {
@@ -228,6 +236,7 @@ bool equal(Run& run, const Value& left, const Value& right) {
   });
 }
 
+/// Compares lists element by element; the first that differs decides.
 bool less(Run& run, const Value& left, const Value& right, std::string_view sign) {
   require_defined(left);
   require_defined(right);

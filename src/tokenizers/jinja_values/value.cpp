@@ -8,6 +8,9 @@
 #include "tokenizers/jinja_values/object.h"
 #include "utils/error.h"
 
+// Values of templates: conversions from JSON, access by type, truth, and dictionaries that keep
+// their order. JSON numbers beyond 63 bits become real.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -128,7 +131,8 @@ std::string_view Value::type_name() const {
   return object() != nullptr ? object()->type_name() : kNames[data_.index()];
 }
 
-/// Texts with another first character than everything else, so that "1" and 1 are two keys.
+/// Encodes a key as text. Texts begin with another character than everything else, so that "1" and
+/// 1 are two keys; 1, 1.0 and true share one, as their hashes do in Python.
 std::string Dict::name_of(const Value& key, int depth) {
   if (const std::string* text = key.text()) {
     return "s" + *text;

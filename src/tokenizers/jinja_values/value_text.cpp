@@ -7,6 +7,9 @@
 #include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 
+// Values as text: Python's str and repr, json.dumps, and `format % values`. Templates are compared
+// with what transformers renders, so every form follows Python to the character.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -37,6 +40,7 @@ std::string dict_text(Run& run, const Dict& dict) {
   return text + "}";
 }
 
+/// Escapes as json.dumps does; characters beyond U+FFFF become two surrogates in ASCII.
 std::string json_text(std::string_view text, bool ascii) {
   std::string result = "\"";
   while (!text.empty()) {
@@ -66,7 +70,7 @@ std::string json_number(double value) {
                              : decimal(value);
 }
 
-/// Writes JSON, one level further in for each list or object.
+/// Writes JSON, one level further in for each list or object; every value counts as a step.
 class JsonWriter {
  public:
   JsonWriter(Run& run, const JsonStyle& style) : run_(run), style_(style) {}
@@ -94,6 +98,7 @@ class JsonWriter {
   }
 
  private:
+  /// Keys that are no texts are written as JSON inside quotes, as json.dumps converts them.
   void write_dict(const Dict& dict, int level) {
     auto items = dict.items();
     if (style_.sorted) {
@@ -145,7 +150,7 @@ class JsonWriter {
   std::string text_;
 };
 
-/// One conversion of a format: %-10.3f.
+/// A conversion of a format, as `%-10.3f` or `%(key)s`.
 struct Conversion {
   std::string key;
   std::string flags;
@@ -153,6 +158,8 @@ struct Conversion {
   char kind = 0;
 };
 
+/// Formats from left to right; a tuple gives an argument to each conversion, a dictionary by its
+/// key, and any other value is the only argument.
 class PercentFormat {
  public:
   PercentFormat(Run& run, std::string_view format, const Value& values)
@@ -282,6 +289,7 @@ class PercentFormat {
     return padded(conversion, std::move(text), value.is_number());
   }
 
+  /// Flags of numbers do not apply to %s and %r, whatever their value is.
   static std::string padded(const Conversion& conversion, std::string text, bool is_number) {
     const auto has = [&](char flag) { return conversion.flags.find(flag) != std::string::npos; };
     const bool numeric = is_number && conversion.kind != 's' && conversion.kind != 'r';

@@ -11,6 +11,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// Unicode of texts by utf8proc, with what it lacks: properties for the final sigma, case of single
+// characters as Python has it, and a short way for ASCII, which most text is.
+
 namespace mpitron::tokenizers {
 
 namespace {
@@ -47,7 +50,8 @@ bool is_cased(std::uint32_t c) {
          });
 }
 
-// Word_Break MidLetter, MidNumLet, Single_Quote, and the categories of the property's definition.
+/// The property Case_Ignorable: Word_Break MidLetter, MidNumLet and Single_Quote, and the
+/// categories of its definition.
 bool is_case_ignorable(std::uint32_t c) {
   constexpr std::uint32_t kMiddle[] = {0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,
                                        0x5F4,  0x2018, 0x2019, 0x2024, 0x2027, 0xFE13,
@@ -59,6 +63,7 @@ bool is_case_ignorable(std::uint32_t c) {
          std::binary_search(std::begin(kMiddle), std::end(kMiddle), c);
 }
 
+/// Error(data) names the first byte that is not UTF-8.
 std::u32string decode(std::string_view text) {
   std::u32string characters;
   for (std::string_view rest = text; !rest.empty();) {
@@ -73,7 +78,8 @@ std::u32string decode(std::string_view text) {
   return characters;
 }
 
-// The first character from `at` on in direction `step` that is not ignorable is a cased one.
+/// Returns whether the first character from `at` on in direction `step` that is not ignorable is a
+/// cased one. Source: Unicode's condition Final_Sigma.
 bool cased_beyond(const std::u32string& text, std::ptrdiff_t at, std::ptrdiff_t step) {
   for (at += step; at >= 0 && at < std::ssize(text); at += step) {
     const char32_t c = text[static_cast<std::size_t>(at)];
@@ -182,6 +188,7 @@ std::string strip_nonspacing_marks(std::string_view text) {
   return stripped;
 }
 
+/// Breaks depend on more than two characters (flags, emoji), which utf8proc keeps in `state`.
 void for_graphemes(std::string_view text, const std::function<void(std::string_view)>& handle) {
   utf8proc_int32_t state = 0;
   utf8proc_int32_t previous = -1;
