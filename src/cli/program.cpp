@@ -28,7 +28,7 @@ std::optional<std::filesystem::path> installed(const std::filesystem::path& name
 
 namespace {
 
-// Rounds of the wait loop, some tens of microseconds; then the thread sleeps.
+/// Rounds of libgomp's wait loop, some tens of microseconds; then the thread sleeps.
 constexpr const char* kSpinCount = "1000";
 
 }  // namespace

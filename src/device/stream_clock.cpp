@@ -1,3 +1,5 @@
+// Takes times on a stream. On the host work ends before a launch returns, so the clock of the host
+// serves.
 #include "device/stream_clock.h"
 
 #include <utility>

@@ -1,3 +1,6 @@
+// Generates text by running the whole window for every token, without a cache: no more than a loop
+// around the training forward pass. Windows are lengthened to a few lengths, because a GPU's
+// libraries plan for each.
 #include "inference/text_generator.h"
 
 #include <algorithm>

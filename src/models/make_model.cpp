@@ -1,3 +1,5 @@
+// Lists the families of models and how each is made. A new family needs its row here and in
+// config/model_family.cpp.
 #include "models/make_model.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Keeps optimizer states on the host and updates them there. Gradients come and parameters go back
+// while other tensors are updated, so that the bus and the processor work at once.
 #include "optim/host_share.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Computes the learning rate of an iteration as the reference's OptimizerParamScheduler does:
+// warm-up, then linear, cosine, inverse square root or WSD, by samples consumed.
 #include "optim/learning_rate_schedule.h"
 
 #include <algorithm>

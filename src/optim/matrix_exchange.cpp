@@ -1,3 +1,5 @@
+// Exchanges pieces of matrices for optimizers that need whole ones. Segments are sorted by member
+// and sent in one all-to-all each way; ranks without a matrix take part with nothing.
 #include "optim/matrix_exchange.h"
 
 #include <algorithm>

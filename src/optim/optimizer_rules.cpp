@@ -1,3 +1,5 @@
+// Applies the update rules to groups of pieces. Pieces of one rule and group are one launch, with
+// the bits that they have one by one.
 #include <cmath>
 
 #include "kernels/elementwise/elementwise.h"

@@ -1,3 +1,5 @@
+// Shows the optimizer's states to a visitor and takes loaded ones. A master that no checkpoint had
+// is made of the loaded parameter.
 #include <algorithm>
 
 #include <fmt/format.h>

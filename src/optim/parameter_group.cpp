@@ -1,3 +1,5 @@
+// Forms groups of parameters by what decides their update: weight decay, learning rate (muP,
+// heads), rule. Patterns of names are the reference's.
 #include "optim/parameter_group.h"
 
 #include "utils/error.h"

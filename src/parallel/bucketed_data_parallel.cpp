@@ -1,3 +1,6 @@
+// Reduces gradients by buckets while the backward pass goes on. A bucket starts when the last of
+// its gradients is complete; all ranks start buckets in the same order, because gradients complete
+// in the order of the layers.
 #include "parallel/bucketed_data_parallel.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Chooses how a model's replicas keep gradients and states (DDP, ZeRO-1, ZeRO-2, ZeRO-3) and the
+// size of buckets.
 #include "parallel/data_parallel.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Shards layers fully: a layer's parameters are gathered before its pass and dropped behind it, its
+// gradients are reduced and scattered behind its backward pass. Gathers run ahead of the layer that
+// computes, by one layer or by as many elements as an option allows.
 #include "parallel/fully_sharded.h"
 
 #include <algorithm>

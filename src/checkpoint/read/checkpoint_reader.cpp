@@ -11,21 +11,22 @@
 #include "utils/error.h"
 #include "utils/timer.h"
 
-// Loading into any layout. Each rank reads the parts of the file that its tensors need; values are
+// Loads into any layout. Each rank reads the parts of the file that its tensors need; values are
 // converted to the type that the run wants. Extents that are read are compared with their hashes,
 // each by one rank for all.
 
 namespace mpitron::checkpoint {
 namespace {
 
-/// Rank 0 opens first: where it cannot, all end with its message instead of many alike.
+/// Opens the file on rank 0 and tells the others: where it cannot, all end with its message instead
+/// of many alike.
 File open_once(comm::Group& group, const std::filesystem::path& path) {
   std::string metadata;
   on_member_0(group, [&] { metadata = File(path).serialize(); });
   return File::deserialize(broadcast_text(group, metadata, 0));
 }
 
-/// But for the number of rows, where that may differ.
+/// Returns whether shape and type fit, but for the number of rows where that may differ.
 bool fits(const DataSet& data_set, const tensor::ShardedTensor& tensor) {
   Shape wanted = tensor.shape;
   if (tensor.rows_may_differ && wanted.rank() > 0 && data_set.shape.rank() == wanted.rank()) {
@@ -120,7 +121,8 @@ LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
   return statistics;
 }
 
-/// Extents of which no rank needed the whole are divided among all.
+/// Divides the extents of which no rank needed the whole among all, to be read once more and
+/// hashed.
 void CheckpointReader::check_extents(ReadOutcome& outcome) {
   outcome.extents.push_back(ExtentUse::unused);  // never empty
   group_

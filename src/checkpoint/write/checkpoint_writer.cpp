@@ -24,7 +24,7 @@ constexpr Index kGatherStaging = Index{64} << 20;  // enough where only gathered
 
 }  // namespace
 
-/// What stays the same while the ranks' tensors do.
+/// Everything that stays the same while the ranks' tensors do.
 struct CheckpointWriter::Plan {
   Description own;
   std::vector<DataSet> data_sets;
@@ -37,7 +37,7 @@ struct CheckpointWriter::Plan {
   Index most_staging(const WriterOptions& options) const {
     return std::max(options.staging_bytes, 4 * largest_block);
   }
-  /// For everything at once.
+  /// Returns the staging memory that takes everything at once.
   Index wanted_staging(bool asynchronous, const WriterOptions& options) const {
     const Index wanted = asynchronous ? share_bytes : std::min(gathered_bytes, kGatherStaging);
     // Blocks begin at pages, and some room is lost where the ring closes.
@@ -71,6 +71,7 @@ CheckpointWriter::~CheckpointWriter() = default;
 void CheckpointWriter::prepare(const Request& request) {
   Description own(request.tensors);
   const bool changed = plan_ == nullptr || !(plan_->own == own);
+  // All ranks plan anew where the tensors of one have changed: planning is collective.
   if (group_->reduce(changed ? 1 : 0, comm::Reduction::maximum) > 0) {
     auto plan = std::make_unique<Plan>();
     const Holdings holdings = gather_holdings(*group_, own);
@@ -130,7 +131,7 @@ void CheckpointWriter::save(const Request& request) {
   save_->blocked_seconds += save_->timer.seconds();
 }
 
-/// On rank 0, beside the copies: allocating the file takes as long as many of them.
+/// Makes the file on rank 0, beside the copies: allocating it takes as long as many of them.
 void CheckpointWriter::begin_file(const Request& request) {
   const Index rank = group_->rank();
   SaveContents contents{.path = save_->folder.unfinished_file(request.iteration),
@@ -148,7 +149,7 @@ void CheckpointWriter::begin_file(const Request& request) {
   }
 }
 
-/// All ranks learn what the scheme made of the folder, or why there is none.
+/// Tells all ranks what the scheme made of the folder, or why there is none.
 void CheckpointWriter::start_writing() {
   save_->started = true;
   std::string created;
@@ -173,7 +174,7 @@ void CheckpointWriter::wait_for_copies() {
   }
 }
 
-/// Whether the present stage of the save has ended on all ranks.
+/// Returns whether the present stage of the save has ended on all ranks.
 bool CheckpointWriter::stage_done() {
   const auto ready = [](const auto& future) {
     return !future.valid() || future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
@@ -220,8 +221,8 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
   return report;
 }
 
-/// With what every rank has written, or the first error of any of them. The rest goes on beside
-/// training: syncs may take long.
+/// Begins the commit with what every rank has written, or takes the first error of any of them. The
+/// rest goes on beside training: syncs may take long.
 void CheckpointWriter::complete() {
   save_->written = true;
   std::string error = save_->writer->error();

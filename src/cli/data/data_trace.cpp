@@ -13,6 +13,10 @@
 #include "train/batches/training_data.h"
 #include "utils/log.h"
 
+// `mpitron data trace`: from an iteration to the documents it reads, with their bytes on disk, or
+// from a document to the iterations that read it. Both follow from flags alone: the sample order is
+// a function of seed, sizes and layout, so no run is asked.
+
 namespace mpitron::cli {
 namespace {
 
@@ -36,6 +40,8 @@ Index number_of(const std::string& flag, const std::string& text) {
   return value;
 }
 
+/// The text and JSON forms of a sample and of a piece; the JSON of a sample stays open for its
+/// pieces.
 std::string line(const ScheduledSample& use) {
   return fmt::format("iteration {} rank {} microbatch {} sample {}", use.iteration,
                      use.data_parallel_rank, use.microbatch, use.sample);
@@ -92,7 +98,8 @@ void print_iteration(const data::Dataset& dataset, const std::vector<ScheduledSa
   }
 }
 
-/// The samples that hold a document, sorted.
+/// Returns the samples that hold `document` ("PREFIX:N"), sorted. Error(usage) for a corpus that
+/// training does not read or a document that it does not have.
 std::vector<Index> samples_of(const data::GptDataRequest& request, const data::Dataset& dataset,
                               const std::string& document) {
   const std::size_t colon = document.rfind(':');

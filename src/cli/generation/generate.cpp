@@ -18,6 +18,11 @@
 #include "utils/text/hash.h"
 #include "utils/text/utf8.h"
 
+// `mpitron generate`: continues prompts in one batch and prints them, or writes JSON lines that a
+// killed run takes up again (AnswerJournal). A text depends on prompt, seed and prompt number
+// alone, not on batch or layout. With --num-tokens-to-generate 0 it measures the prompts'
+// perplexity. Defaults are those of Megatron's text generation.
+
 namespace mpitron::cli {
 namespace {
 
@@ -89,6 +94,7 @@ std::vector<Prompt> prompts_of(const GenerateFlags& o) {
   return prompts;
 }
 
+/// Writes numbers in the shortest form that reads back to the same float.
 std::string list_of(const std::vector<inference::TokenLogProbs>& values) {
   std::string text = "[";
   for (const inference::TokenLogProbs& each : values) {
@@ -113,6 +119,8 @@ std::string top_of(const std::vector<inference::TokenLogProbs>& values,
   return text + "]";
 }
 
+/// Writes one line of --output-path; names of its members are those of Megatron's text generation
+/// server.
 std::string line_of(const GenerateFlags& o, const std::string& prompt,
                     const inference::Answer& answer, const tokenizers::Tokenizer& tokenizer) {
   const bool stopped = answer.finish == inference::FinishReason::stop;
@@ -129,6 +137,8 @@ std::string line_of(const GenerateFlags& o, const std::string& prompt,
   return line + "}\n";
 }
 
+/// Makes a request of each prompt. `choice` is the prompt's number, so that equal prompts draw
+/// differently. An empty prompt begins with the token that begins texts, or with eod.
 std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                                                       const LoadedModel& model,
                                                       const std::vector<Prompt>& prompts) {
@@ -162,6 +172,7 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
   return requests;
 }
 
+/// The messages on --top-k and --top-p are those of Megatron's server, which clients compare.
 void check(const GenerateFlags& o) {
   if (o.top_k > 1 && o.top_p > 0) {
     throw_usage("Cannot have top-p and top-k both greater than zero");
@@ -175,6 +186,7 @@ void check(const GenerateFlags& o) {
   }
 }
 
+/// Adds the prompt's loss in natural logarithms; it is there only where prompts are scored.
 FinishedAnswer finished(const GenerateFlags& o, const std::string& prompt,
                         const inference::Answer& answer, const tokenizers::Tokenizer& tokenizer) {
   FinishedAnswer finished{.line = line_of(o, prompt, answer, tokenizer)};
@@ -185,7 +197,8 @@ FinishedAnswer finished(const GenerateFlags& o, const std::string& prompt,
   return finished;
 }
 
-/// Of everything that an answer depends on, beside the model: not of the layout and the batch.
+/// Hashes everything beside the model on which an answer depends; layout and batch are left out, so
+/// a run may go on with other ranks.
 std::string digest(const GenerateFlags& o,
                    const std::vector<inference::GenerationRequest>& requests) {
   Hasher128 hasher;
@@ -203,7 +216,7 @@ std::string digest(const GenerateFlags& o,
   return hasher.digest().hex();
 }
 
-/// Answers what the journal has not got.
+/// Generates the answers that the journal does not hold.
 void answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<Prompt>& prompts,
                  std::vector<inference::GenerationRequest> requests, AnswerJournal& journal) {
   inference::Generator generator(*model.engine, *model.tokenizer, o.model.scheduling());
@@ -220,7 +233,7 @@ void answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<P
   }
 }
 
-/// Of all tokens but the first of each prompt.
+/// Averages over all tokens but the first of each prompt, which nothing predicts.
 std::string perplexity_line(const std::vector<FinishedAnswer>& answers) {
   double loss = 0;
   Index tokens = 0;

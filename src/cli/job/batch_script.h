@@ -22,6 +22,7 @@ struct Cluster {
 /// `name`: of a file in `home`/jobs/clusters, or a path (with a slash). Error(usage) where there is
 /// none, with the names that there are; Error(environment) where the shell cannot read it.
 std::filesystem::path find_cluster(const std::string& name, const std::filesystem::path& home);
+/// Returns the values of such a file. Error(usage) where one of them is no number.
 Cluster read_cluster(const std::filesystem::path& file);
 
 /// A training as a batch job.

@@ -26,9 +26,10 @@ struct ForeignModel {
   std::shared_ptr<const train::ForeignWeights> weights;
 };
 
-/// The folder of --load or --pretrained-checkpoint where it is Hugging Face's, which is taken out
-/// of the arguments with --use-checkpoint-args. Without a tokenizer among them they get the
-/// folder's own, and with its options its longest sequence unless another is given.
+/// Takes --load or --pretrained-checkpoint, where it names a folder of Hugging Face, and
+/// --use-checkpoint-args out of the arguments; nothing where neither does. Without a tokenizer
+/// among the arguments they get the folder's own, and with its options its longest sequence unless
+/// another is given.
 std::optional<ForeignModel> take_foreign_model(Arguments& arguments);
 
 }  // namespace mpitron::cli

@@ -13,6 +13,9 @@
 #include "utils/error.h"
 #include "utils/system/machine.h"
 
+// Manual pages and completions made from what commands print for --help, so that they need no list
+// of their own. Commands are run in this process with standard output redirected.
+
 namespace mpitron::cli {
 
 namespace {
@@ -51,6 +54,7 @@ class CapturedOutput {
   int before_;
 };
 
+/// Returns the first group of `row` of each line that matches.
 std::vector<std::string> first_words(const std::string& text, const std::regex& row) {
   std::vector<std::string> found;
   std::istringstream in(text);
@@ -73,6 +77,8 @@ std::string help_of(const Command& command, const Arguments& words) {
   return output.text();
 }
 
+/// Reads the table that CLI11 and the option table print: two blanks, a short name if any, the long
+/// name.
 std::vector<std::string> options_in(const std::string& help) {
   static const std::regex row(R"(^  (?:-\w,)?(--[A-Za-z0-9][-\w]*))");
   return first_words(help, row);
@@ -84,6 +90,7 @@ std::vector<std::string> words_in(const std::string& help) {
   return std::regex_search(help, usage) ? first_words(help, row) : std::vector<std::string>();
 }
 
+/// Goes one level down: what is below (`dataset images pack`) stands on the page of its parent.
 std::vector<HelpPage> help_pages(std::span<const Command> commands) {
   std::vector<HelpPage> pages;
   for (const Command& command : commands) {
@@ -210,7 +217,8 @@ namespace {
 
 constexpr std::size_t kPageColumns = 92, kSecondColumn = 42;
 
-/// Text as it is: no word of it is taken for a request.
+/// Escapes text for man(7): backslashes, hyphens, and a dot or quote that begins a line, which
+/// would be a request.
 std::string escaped(const std::string& text) {
   std::string out;
   bool begins = true;
@@ -236,6 +244,7 @@ std::string header(const std::string& name, const std::string& summary,
                      version, escaped(name), escaped(summary));
 }
 
+/// Sets a help text without filling, folded to the page's columns.
 std::string as_it_is(const std::string& text) {
   return ".nf\n" + escaped(fold_lines(text, kPageColumns, kSecondColumn)) + "\n.fi\n";
 }

@@ -13,6 +13,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron plan`: without --machine the layout of a run over its ranks (stages, schedule, bubble,
+// groups), exactly as the run would make it; the other forms of the command are dispatched from
+// here to their files.
+
 namespace mpitron::cli {
 namespace {
 
@@ -50,7 +54,7 @@ constexpr train::NamedAxes kExpertGroups[] = {{"expert", "ep"},
                                               {"expert tensor x expert", "tp-ep"},
                                               {"expert data", "dp"}};
 
-/// Everything that the command tells.
+/// The layout of a run, as every form of output tells it.
 struct Plan {
   config::ParallelConfig parallel;
   PlannedSchedule pipeline;
@@ -65,6 +69,8 @@ struct NamedGroups {
   std::vector<std::vector<Index>> groups;
 };
 
+/// Lists the groups of dense layers and, where the model has experts, those of the expert grid,
+/// which divides the same ranks in another way.
 std::vector<NamedGroups> groups_of(const Plan& plan) {
   std::vector<NamedGroups> all;
   for (const train::NamedAxes& named : train::kDenseGroups) {
@@ -127,7 +133,8 @@ void print_summary(const Plan& plan) {
   log::print(plan.memory);
 }
 
-/// Which GPU a rank takes, and which groups stay on a node.
+/// Prints which GPU a rank takes, and which kinds of groups stay on a node. Ranks fill nodes in
+/// order.
 void print_nodes(const Plan& plan) {
   const Index per_node = *plan.ranks_per_node;
   std::vector<std::string_view> within, between;
@@ -192,6 +199,7 @@ bool has_option(const Arguments& arguments, const std::string& option) {
 
 }  // namespace
 
+/// Forms that need no run's options come before --help, which explains those of a run.
 int plan(const Arguments& arguments) {
   if (has_option(arguments, "--validate")) {
     return plan_validation(arguments);

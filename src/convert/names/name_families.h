@@ -11,9 +11,11 @@
 namespace mpitron::convert {
 
 /// What a family needs of a model, since nothing else can be said in its config.json: whether the
-/// model has it, and how one gets it.
+/// model has it, and the option by which one gets it.
 using Needs = std::vector<std::pair<bool, std::string>>;
 
+/// A family of models of Hugging Face: its tensors' names, its needs, and what repeats in its
+/// files.
 struct Family {
   std::string_view model_type;
   std::span<const EntryBlock> names;
@@ -28,10 +30,10 @@ struct Family {
   std::span<const EntryBlock> tower = {}, language = {};
 };
 
-/// All there are.
+/// Returns all there are; where a model fits several, the first is taken.
 std::span<const Family> families();
 
-/// Empty, or what the model would need to belong to the family.
+/// Returns what the model would need to belong to the family; empty where it does.
 std::string obstacle(const Family& family, const config::ModelConfig& model);
 
 /// Tensors of decoders in Hugging Face's layout and in ours, in the order of a model.

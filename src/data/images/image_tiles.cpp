@@ -8,6 +8,7 @@
 namespace mpitron::data {
 namespace {
 
+/// Means and deviations of CLIP's training images, and those of SigLIP.
 constexpr images::Normalisation kClip{{0.48145466f, 0.4578275f, 0.40821073f},
                                       {0.26862954f, 0.26130258f, 0.27577711f}};
 constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};

@@ -5,6 +5,9 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// BERT's and T5's samples as rows of numbers, with their columns one behind the other, and the
+// splits of a corpus of sentences.
+
 namespace mpitron::data {
 namespace {
 

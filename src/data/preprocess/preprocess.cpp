@@ -16,8 +16,8 @@
 #include "utils/log.h"
 #include "utils/text/hash.h"
 
-// Batches of documents are tokenised on all workers and written in the order of the input; what is
-// in flight is bounded, so memory does not grow with the corpus.
+// Tokenises a corpus: batches of documents go to all workers and are written in the order of the
+// input; what is in flight is bounded, so memory does not grow with the corpus.
 
 namespace mpitron::data {
 namespace {
@@ -32,7 +32,7 @@ struct Batch {
   std::vector<std::string> complaints;  // of documents that are left out
 };
 
-// What one thread needs to encode.
+/// Encodes batches on one thread: it has the cache, the parser and the buffers of that thread.
 class Encoder {
  public:
   Encoder(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options)
@@ -55,6 +55,8 @@ class Encoder {
     batch.complaints.clear();
     Index number = batch.raw.first_document;
     for (const RawDocument& document : batch.raw.documents) {
+      /// Documents are dealt out by their numbers in the input, also those that are left out: a bad
+      /// line moves no other document to another partition.
       const auto lane = static_cast<std::size_t>(number++ % options_.lanes());
       try {
         encode_document(batch.raw, document, {&batch.blocks[lane * keys], keys});
@@ -69,7 +71,8 @@ class Encoder {
   }
 
  private:
-  // Nothing of a document that cannot be read gets into the blocks.
+  /// Encodes a document. All keys are read before the first one is added: nothing of a document
+  /// that cannot be read gets into the blocks.
   void encode_document(const DocumentBatch& raw, const RawDocument& document,
                        std::span<io::TokenBlock> blocks) {
     texts_.resize(blocks.size());
@@ -113,8 +116,8 @@ class Encoder {
     std::vector<std::int32_t> lengths;
   };
 
-  // The ids of one document stay in the processor's cache until they lie in the block in the file's
-  // type.
+  /// Encodes the texts of one key. The ids of one document stay in the processor's cache until they
+  /// lie in the block in the file's type.
   void encode_texts(std::span<const std::string_view> texts, Encoded& out) {
     out.ids.clear();
     out.lengths.clear();
@@ -179,8 +182,8 @@ void check_keys(const std::vector<std::string>& inputs, const PreprocessOptions&
   }
 }
 
-/// What makes a run the same run, so that it may go on with the work of an earlier one. Empty where
-/// an input cannot be read again.
+/// Returns a hash of what makes a run the same run, so that it may go on with the work of an
+/// earlier one. Empty where an input cannot be read again.
 std::string identity(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options,
                      const std::vector<std::string>& inputs) {
   std::string text = fmt::format(
@@ -204,8 +207,8 @@ void throw_if_stopped(const PreprocessOptions& options) {
   }
 }
 
-/// False at the end of the input. Asks whether to stop behind the reading: a pipe may end because
-/// the signal that stops this run has ended the program at its other end.
+/// Reads a batch; false at the end of the input. Asks whether to stop behind the reading: a pipe
+/// may end because the signal that stops this run has ended the program at its other end.
 bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& options) {
   bool more = false;
   try {

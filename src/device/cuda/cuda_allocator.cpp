@@ -1,3 +1,5 @@
+// Serves memory of a GPU. What the driver gives is kept and cut into blocks; when it has no more,
+// cached pages are given back and it is asked again before the program fails.
 #include "device/cuda/cuda_allocator.h"
 
 #include <algorithm>

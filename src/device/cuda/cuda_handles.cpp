@@ -1,3 +1,4 @@
+// Owns streams and events, and turns failed calls into errors that name what was being done.
 #include "device/cuda/cuda_handles.h"
 
 #include "utils/error.h"

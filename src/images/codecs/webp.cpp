@@ -11,7 +11,7 @@ namespace mpitron::images {
 
 namespace {
 
-/// The first frame on its canvas, without its alpha.
+/// Decodes the first frame on its canvas, without its alpha.
 Image first_frame(Bytes file, const std::string& name) {
   const WebPData data{reinterpret_cast<const std::uint8_t*>(file.data()), file.size()};
   WebPAnimDecoderOptions options;

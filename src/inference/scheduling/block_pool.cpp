@@ -44,7 +44,7 @@ std::size_t BlockPool::home_of(const Hash128& before, std::span<const TokenId> i
   return static_cast<std::size_t>(hash) & (table_.size() - 1);
 }
 
-/// Where these tokens are listed, or else the empty place where they would be.
+/// Returns the place where these tokens are listed, or else the empty place where they would be.
 std::size_t BlockPool::place_of(const Hash128& before, std::span<const TokenId> ids) {
   std::size_t place = home_of(before, ids);
   for (; table_[place] >= 0; place = (place + 1) & (table_.size() - 1)) {
@@ -56,7 +56,7 @@ std::size_t BlockPool::place_of(const Hash128& before, std::span<const TokenId> 
   return place;
 }
 
-/// Those listed behind it move up, so that no search ends too early.
+/// Removes an entry; those listed behind it move up, so that no search ends too early.
 void BlockPool::forget(Index index) {
   Block& block = blocks_[at(index)];
   block.known = false;

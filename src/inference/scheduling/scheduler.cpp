@@ -1,3 +1,6 @@
+// Plans steps for sequences that compete for rows and blocks. The oldest sequence is never
+// preempted for a younger one, so it always ends, and with it every other; preempted ones are
+// computed again from their tokens, which costs time and no bits.
 #include "inference/scheduling/scheduler.h"
 
 #include <algorithm>
@@ -265,8 +268,8 @@ void Scheduler::admit() {
   }
 }
 
-/// Who was planned may have been preempted since, by an older prompt; blocks of the others may have
-/// moved.
+/// Drops parts of sequences that were preempted since they were planned, by an older prompt; blocks
+/// of the others may have moved.
 void Scheduler::drop_preempted() {
   std::vector<Part>& parts = flight(flights_begun_);
   std::size_t kept = 0;

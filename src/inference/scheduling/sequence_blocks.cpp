@@ -1,3 +1,5 @@
+// Keeps the table of blocks of each sequence. Blocks that several sequences read are copied before
+// one writes; full ones are given a name by their tokens, under which a later prompt finds them.
 #include "inference/scheduling/sequence_blocks.h"
 
 #include <algorithm>
@@ -103,7 +105,7 @@ void SequenceBlocks::give_back(Sequence& sequence) {
   sequence.encoder.done = false;
 }
 
-/// Of the block that begins with token `first`.
+/// Returns the ids of the block that begins with token `first`.
 std::span<const TokenId> SequenceBlocks::ids_of(const Sequence& sequence, Index first) const {
   return std::span(sequence.tokens)
       .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(block_size_));

@@ -1,3 +1,6 @@
+// Serves one client with Boost's asio and Beast. A connection has one request under way; pipelined
+// ones wait in the socket. A stream whose client does not read is cut when too many bytes are
+// unsent, so a client that sleeps takes no memory.
 #include "inference/server/http_connection.h"
 
 #include <boost/asio/post.hpp>
@@ -32,6 +35,7 @@ void HttpConnection::begin() {
   full ? refuse(refusal(503, "too many connections")) : read();
 }
 
+/// Reads the next request within the settings' patience; a connection that sends nothing is closed.
 void HttpConnection::read() {
   const auto self = shared_from_this();
   reader_.read([self] { self->write("HTTP/1.1 100 Continue\r\n\r\n", false); },
@@ -51,7 +55,9 @@ void HttpConnection::refuse(const HttpReply& reply) {
   send(reply);
 }
 
-/// `held` is given back when the request is understood.
+/// Hands a request to the handler, on a thread of its own for long ones; `held` is given back when
+/// it is understood. HTTP/1.0 clients get streams without chunks, ended by the end of the
+/// connection.
 void HttpConnection::handle(HttpMessage message, ByteCharge held) {
   constexpr std::size_t kShort = std::size_t{64} << 10;
   stream_.expires_never();
@@ -77,7 +83,8 @@ void HttpConnection::handle(HttpMessage message, ByteCharge held) {
              });
 }
 
-/// Looks for a client that closes its end while its answer is being made.
+/// Looks for a client that closes its end while its answer is being made, so that its generation
+/// can be cancelled.
 void HttpConnection::watch() {
   stream_.socket().async_wait(
       tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
@@ -120,6 +127,7 @@ void HttpConnection::on_leave(std::function<void()> call) {
   }
 }
 
+/// Queues text; more than `max_unsent_bytes` closes the connection.
 void HttpConnection::write(std::string text, bool last) {
   if (closed_) {
     return;
@@ -165,6 +173,7 @@ void HttpConnection::written() {
   }
 }
 
+/// Sends a comment when a stream was silent for long: proxies cut connections without traffic.
 void HttpConnection::ping_later() {
   ping_.expires_after(all_.settings.ping);
   ping_.async_wait([self = shared_from_this()](error_code error) {
@@ -175,6 +184,7 @@ void HttpConnection::ping_later() {
   });
 }
 
+/// Closes once, and tells whoever waits for this client that it has left.
 void HttpConnection::close() {
   if (std::exchange(closed_, true)) {
     return;

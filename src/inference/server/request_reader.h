@@ -14,8 +14,8 @@ namespace mpitron::inference {
 
 using HttpMessage = boost::beast::http::request<PieceBody>;
 
-/// How reading ended: with a request, with the reply that refuses it, or with neither where the
-/// client has left or was too slow.
+/// Result of reading: a request, the reply that refuses it, or neither where the client has left or
+/// was too slow.
 struct ReadResult {
   std::optional<HttpMessage> request = {};
   ByteCharge held = {};  // by the request's body

@@ -1,3 +1,5 @@
+// Cuts the part that counts out of an answer by regular expressions, and compares it with what is
+// right, as lm-evaluation-harness does.
 #include "inference/tasks/answer_filter.h"
 
 #include <algorithm>
@@ -25,7 +27,7 @@ std::string with_line_feeds(const std::string& pattern) {
   return result;
 }
 
-/// What Python's findall makes of a match.
+/// Returns what Python's findall makes of a match.
 std::string found(const std::smatch& match) {
   if (match.size() == 1) {
     return match.str();

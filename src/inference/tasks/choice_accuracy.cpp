@@ -1,3 +1,6 @@
+// Scores choices by the log-probabilities of their continuations. A context and its continuation
+// are tokenised together and split where the context ends, since tokenizers join words across that
+// place.
 #include "inference/tasks/choice_accuracy.h"
 
 #include <algorithm>

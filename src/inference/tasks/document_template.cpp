@@ -1,3 +1,4 @@
+// Makes the texts of a document from a task file's template: names of fields, or small expressions.
 #include "inference/tasks/document_template.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,5 @@
+// Repeats Python's random.Random(seed).sample: Mersenne Twister (Matsumoto and Nishimura 1998)
+// seeded as CPython does, and its choice of the two ways of sampling by the numbers of examples.
 #include "inference/tasks/example_choice.h"
 
 #include <algorithm>

@@ -37,7 +37,7 @@ Json split(const std::string& text, const std::string& separator, std::size_t mo
   return parts;
 }
 
-/// What a call of one of Python's methods returns.
+/// Returns what a call of one of Python's methods returns.
 Json called(const Json& value, const std::string& method, const std::vector<Json>& arguments) {
   if (value.is_array() && method == "index" && arguments.size() == 1) {
     const auto found = std::ranges::find(value, arguments[0]);
@@ -135,7 +135,7 @@ class Reader {
     }
   }
 
-  /// By name, or by place.
+  /// Finds a part by name, or by place.
   static Json part(const Json& value, const Json& key) {
     if (value.is_object() && key.is_string() && value.contains(key.get<std::string>())) {
       return value[key.get<std::string>()];

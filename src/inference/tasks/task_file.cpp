@@ -19,7 +19,8 @@ constexpr const char* kKeys[] = {
     "doc_to_image", "doc_to_references", "target_delimiter",  "fewshot_delimiter", "description",
     "num_fewshot",  "fewshot_config",    "generation_kwargs", "filter_list",       "metric_list",
     "clean"};
-/// Where lm-evaluation-harness finds the documents, and what it lists.
+/// Keys that say where lm-evaluation-harness finds the documents, and what it lists; they change no
+/// measure.
 constexpr const char* kUnread[] = {"dataset_path",
                                    "dataset_name",
                                    "dataset_kwargs",

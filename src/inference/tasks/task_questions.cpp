@@ -217,7 +217,7 @@ bool has_prefixes(const TaskQuestion& question) {
          }) != sorted.end();
 }
 
-/// As lm-evaluation-harness counts them, without its silence.
+/// Warns of choices that begin others, which lm-evaluation-harness counts without a word.
 void warn_of_prefixes(const std::vector<TaskQuestion>& questions,
                       const std::vector<std::string>& places) {
   const auto first = std::ranges::find_if(questions, has_prefixes);

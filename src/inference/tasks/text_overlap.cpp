@@ -1,3 +1,4 @@
+// Measures overlap of words and n-grams: F1 as Megatron's dialogue tasks have it, and corpus BLEU.
 #include "inference/tasks/text_overlap.h"
 
 #include <algorithm>

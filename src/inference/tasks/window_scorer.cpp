@@ -1,3 +1,5 @@
+// Scores texts by windows, whole passes of a model over batches of equal length. Windows are sorted
+// by length first, so that padding is small; the numbers do not depend on it.
 #include "inference/tasks/window_scorer.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Computes the sums and seeds of objectives. Sums are fp64 over tokens in order, and ranks add
+// theirs in rank order.
 #include "models/base/objective.h"
 
 namespace mpitron::models {

@@ -1,3 +1,6 @@
+// Merges tiles of images into their texts: positions, labels and masks of the merged rows are
+// computed on the host, before anything is embedded. Rows that become too long are cut, as in the
+// reference.
 #include "models/llava/llava_batch.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Joins an image tower and a projector to a GPT. Tiles are shared out evenly over ranks, and their
+// embeddings brought together again, because images lie unevenly in the texts.
 #include "models/llava/llava_model.h"
 
 #include <algorithm>

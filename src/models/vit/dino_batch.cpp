@@ -1,3 +1,5 @@
+// Prepares DINO's crops. Crops are ordered by size and then by image, so that each size is one pass
+// of the backbone; pairs of teacher and student rows are listed once for the loss.
 #include "models/vit/dino_batch.h"
 
 #include <algorithm>

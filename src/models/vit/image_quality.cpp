@@ -1,3 +1,5 @@
+// Measures painted images by PSNR and SSIM (Wang et al. 2004, Gaussian window) on the host; both
+// are told and never trained.
 #include "models/vit/image_quality.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Resizes tables of positions, so that a model trained on images of one size starts on another.
 #include "models/vit/position_table.h"
 
 #include <algorithm>

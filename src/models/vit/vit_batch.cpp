@@ -1,3 +1,5 @@
+// Cuts images into patches: rows of patches, each with its pixels by row, column and channel, 0
+// where a mask hides the patch.
 #include "models/vit/vit_batch.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Counts what attention layers compute and keep, for FLOP figures and plans. Formulas follow the
+// reference's (num_floating_point_operations), so that both programs print the same TFLOP/s.
 #include "nn/attention/attention_costs.h"
 
 namespace mpitron::nn {

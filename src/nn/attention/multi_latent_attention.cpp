@@ -1,3 +1,5 @@
+// Builds latent attention from down projections, norms and up projections. Training multiplies the
+// latents out; generation keeps them in its cache and multiplies queries and results instead.
 #include "nn/attention/multi_latent_attention.h"
 
 #include <cmath>

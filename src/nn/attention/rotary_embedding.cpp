@@ -1,3 +1,6 @@
+// Makes tables of rotary angles and stretches their frequencies as the model's configuration says
+// (linear, Llama 3, YaRN). Angles are computed in fp32 as in the reference, since a last bit of
+// them shows in recorded runs.
 #include "nn/attention/rotary_embedding.h"
 
 #include <algorithm>

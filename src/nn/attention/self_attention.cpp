@@ -1,3 +1,5 @@
+// Builds self attention: fused projection, norms of heads, rotary positions, core attention, output
+// gate, projection. Ranks of a tensor parallel group have whole query groups, or share one.
 #include "nn/attention/self_attention.h"
 
 #include <tuple>

@@ -1,3 +1,6 @@
+// Makes and runs low-rank updates beside a linear layer, one for each part that the layer's output
+// fuses. Where the layer cuts its rows, B is cut and A lies on every rank; where it cuts its
+// columns, the reverse.
 #include "nn/base/low_rank_updates.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Runs the experts of a rank as two grouped products around an activation. Probabilities weigh the
+// activation (as in the reference) or the result, before tokens travel back.
 #include "nn/feed_forward/experts.h"
 
 #include "nn/feed_forward/mlp.h"

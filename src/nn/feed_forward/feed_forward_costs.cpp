@@ -1,3 +1,4 @@
+// Counts what feed-forward networks compute, move and keep, dense or with experts.
 #include "nn/feed_forward/feed_forward_costs.h"
 
 namespace mpitron::nn {

@@ -1,3 +1,6 @@
+// Builds a mixture of experts: router, dispatcher, experts, shared expert. With shared expert
+// overlap the shared expert computes while tokens travel; with deferred gradients another
+// microbatch's backward pass does.
 #include "nn/feed_forward/moe_layer.h"
 
 #include "autograd/recompute.h"

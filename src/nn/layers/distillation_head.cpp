@@ -1,3 +1,5 @@
+// Builds DINO's projection head. The last layer's lengths may be held for the first epoch, as in
+// the original.
 #include "nn/layers/distillation_head.h"
 
 #include "ops/elementwise/activation.h"

@@ -1,3 +1,6 @@
+// The step that all attentions share: one kernel launch of some queries on some keys, forward or
+// backward, with what belongs to it (bias, mask, dropout, sink). Attentions over a sequence that
+// ranks share are made of several of these.
 #include "ops/attention/attention_block.h"
 
 #include "autograd/gradient.h"

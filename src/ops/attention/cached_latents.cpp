@@ -1,3 +1,6 @@
+// Latent attention in generation. The cache holds latents, one row for all heads; queries are
+// multiplied with the keys' up projection and results with the values', so that keys and values are
+// never made (absorbed form, DeepSeek-AI 2024).
 #include "kernels/attention/rotary.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"

@@ -1,3 +1,5 @@
+// Attention of sequences that context parallel ranks share. The way of exchange (p2p, all_gather,
+// a2a, a2a+p2p) is chosen here, and its op put together from the files beside this one.
 #include "ops/attention/context_attention.h"
 
 #include "ops/parallel/sequence_exchange.h"

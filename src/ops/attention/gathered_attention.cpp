@@ -1,3 +1,6 @@
+// Attention with all keys gathered on every rank (`--cp-comm-type all_gather`): one kernel sees the
+// whole sequence, and gradients of keys and values are summed in rank order. Keys are gathered
+// again for the backward pass instead of being kept.
 #include "autograd/gradient.h"
 #include "ops/attention/attention_block.h"
 #include "ops/attention/context_attention.h"

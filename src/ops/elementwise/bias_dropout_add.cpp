@@ -1,3 +1,5 @@
+// Adds bias and residual around a dropout in one kernel. Nothing of the mask is kept: the backward
+// pass draws it again from the key and the global index.
 #include "ops/elementwise/bias_dropout_add.h"
 
 #include "kernels/elementwise/elementwise.h"

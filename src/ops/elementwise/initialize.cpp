@@ -1,3 +1,6 @@
+// Gives parameters their first values: normal and uniform numbers by global index (Philox),
+// constants, and steps of Mamba. A shard draws its part of the whole's numbers, so layouts begin
+// alike.
 #include "ops/elementwise/initialize.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Brings tokens to the ranks of their experts and results back, by all-to-all or all-gather. All
+// ranks of the group call both ways in the same order, also with no tokens, because the exchanges
+// are collectives.
 #include "ops/experts/token_dispatcher.h"
 
 #include "ops/experts/expert_exchange.h"

@@ -1,3 +1,6 @@
+// Products of a layer in 8 bits: find largest values, choose scales by the recipe, round the
+// factors, multiply. A weight's factor is made by the first product of a step and kept for the
+// others.
 #include "ops/linear/fp8_products.h"
 
 #include <utility>

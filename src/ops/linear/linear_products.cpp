@@ -1,3 +1,6 @@
+// The three products of linear layers: output, gradient of the input, gradient of the weight. Here
+// a layer's weight decides how they are made: packed, in 8 bits, in 4 bits, or as it is; sums over
+// ranks may run beside them.
 #include "ops/linear/linear_products.h"
 
 #include "autograd/cached_pass.h"

@@ -1,3 +1,6 @@
+// Linear layers with cut weights. Column parallel: gather the sequence, multiply, and in the
+// backward pass scatter the sum; row parallel the reverse. Gathers and sums overlap with products
+// where options ask for it, in pieces whose order is fixed.
 #include "ops/linear/parallel_linear.h"
 
 #include "ops/elementwise/bias_dropout_add.h"

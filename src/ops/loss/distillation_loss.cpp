@@ -1,3 +1,5 @@
+// Losses against a teacher's likeliest words beside those of labels. Two softmaxes, at temperature
+// 1 and T, share the logits; both copies are overwritten by their gradients.
 #include "ops/loss/distillation_loss.h"
 
 #include <limits>

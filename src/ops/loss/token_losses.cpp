@@ -1,3 +1,5 @@
+// Sums of losses over tokens, in fp64, and the seeds that begin a backward pass: scale over the
+// number of microbatches and replicas.
 #include "ops/loss/token_losses.h"
 
 #include "kernels/elementwise/elementwise.h"

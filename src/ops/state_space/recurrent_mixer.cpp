@@ -1,3 +1,5 @@
+// Runs a recurrent mixer: projection, convolution, recurrence, gated norm, as one op. Of its inner
+// values only a few are kept; the backward pass makes the others again.
 #include "ops/state_space/recurrent_mixer.h"
 
 #include "autograd/cached_pass.h"

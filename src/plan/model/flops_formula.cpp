@@ -43,6 +43,7 @@ double step_flops(const Job& job, FlopsFormula formula) {
     case FlopsFormula::hardware:
       break;
   }
+  // Operations of a token without the output matrix, which is not recomputed.
   const double forward = 2 * (job.work->active_weights() + job.work->full_scores(job.sequence()));
   const double passes = formula == FlopsFormula::hardware ? 4 : 3;
   return tokens * (passes * forward + 3 * 2 * job.vocabulary() * job.hidden());

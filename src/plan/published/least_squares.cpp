@@ -2,6 +2,7 @@
 
 namespace mpitron::plan {
 
+/// Factors by Cholesky, and substitutes forwards and backwards.
 bool solve_symmetric(std::vector<double> a, std::vector<double>& b) {
   const std::size_t n = b.size();
   for (std::size_t j = 0; j < n; ++j) {  // a = l l^T, l in the lower half

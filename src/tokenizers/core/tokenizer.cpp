@@ -26,7 +26,7 @@ bool Tokenizer::is_special(TokenId id) const {
          std::ranges::find(ids.sentinels, id) != ids.sentinels.end();
 }
 
-/// Behind itself: the first id of a text may lose a blank, or gain none.
+/// Decodes the id behind itself: the first id of a text may lose a blank, or gain none.
 std::string Tokenizer::bytes_of(TokenId id) const {
   if (is_special(id)) {
     return "";

@@ -56,7 +56,8 @@ struct HfKind {
   Rule (*make)(const JsonView& spec);
 };
 
-/// The kind of `spec`, which is a `what` ("decoder"). Error (data): it is none of these.
+/// Returns the kind that `spec` names by its "type"; `what` ("decoder") is for messages.
+/// Error(data) lists the kinds for any other type.
 template <class Rule>
 const HfKind<Rule>& kind_of(const JsonView& spec, std::span<const HfKind<Rule>> kinds,
                             std::string_view what) {

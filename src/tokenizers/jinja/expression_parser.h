@@ -14,9 +14,9 @@ class ExpressionParser {
   ExpressionPtr tuple(bool conditional = true);
   /// A tuple that ends in front of a bracket, and may be empty.
   ExpressionPtr tuple_in_brackets();
-  /// Where an assignment goes. `attributes`: of namespaces, too.
+  /// Reads the left side of an assignment. `attributes`: also `ns.name` of namespaces.
   Target target(bool attributes);
-  /// `a, b=1)` up to the bracket.
+  /// Reads `(a, b=1)` of a macro.
   std::vector<Parameter> parameters();
   /// `| upper | trim(...)`, of a block's text. Null where there is none.
   std::unique_ptr<FilterCall> block_filters(bool begins_with_name);

@@ -8,6 +8,10 @@
 #include "utils/system/files.h"
 #include "utils/text/utf8.h"
 
+// The reader of .model files: a protobuf message ModelProto (sentencepiece_model.proto), read
+// without the protobuf library. Field numbers are those of the .proto; fields that do not decide
+// about ids are passed over.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -15,7 +19,7 @@ using Field = ProtobufReader::Field;
 using Model = SentencePieceModel;
 using PieceType = Model::PieceType;
 
-// Calls handle(field) for every field of a message.
+/// Calls handle(field) for every field of a message.
 template <class Handle>
 void for_fields(std::string_view message, Handle&& handle) {
   ProtobufReader reader(message);
@@ -89,7 +93,7 @@ void parse_normalizer(std::string_view message, Model::Normalizer& normalizer) {
   });
 }
 
-// The byte of a piece like <0x0A>.
+/// Returns the byte of a piece like <0x0A>; Error(data) for any other form.
 int byte_of(std::string_view piece) {
   unsigned value = 256;
   if (piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>')) {
@@ -105,6 +109,8 @@ int byte_of(std::string_view piece) {
   return static_cast<int>(value);
 }
 
+/// Refuses pieces on which a later step would rely in vain: empty or broken text, scores without an
+/// order, and unused pieces of BPE, which the library splits again.
 void check_piece(const Model& model, std::size_t id) {
   const Model::Piece& piece = model.pieces[id];
   if (piece.text.empty() || replace_invalid_utf8(piece.text) != piece.text) {
@@ -119,7 +125,8 @@ void check_piece(const Model& model, std::size_t id) {
   }
 }
 
-// Ids by text, the special ones and the bytes.
+/// Finds ids by text, the special pieces and those of bytes. Pieces that text can become and all
+/// others are two name spaces, as in the library.
 void index_pieces(Model& model, const SpecialNames& names) {
   std::unordered_map<std::string_view, TokenId> reserved;
   std::vector<TokenId> bytes(256, -1);

@@ -25,7 +25,7 @@ inline constexpr std::string_view kTiktokenV2Pattern =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 // clang-format on
 
-/// What cuts text into the pieces that byte-level BPE merges: the patterns of split_patterns.h by a
+/// What cuts text into the pieces that byte-level BPE merges: the patterns above by a
 /// lexer of their own, any other by PCRE2. Copies share the compiled pattern; const methods may run
 /// on any number of threads.
 class PreTokenizer {

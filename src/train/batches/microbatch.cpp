@@ -6,7 +6,7 @@ using tensor::Tensor;
 
 namespace {
 
-/// What rank 0 tells of each of a batch's tensors before their elements travel; numbers, because
+/// Description of a batch's tensor, which rank 0 tells before the elements travel; numbers, because
 /// that is what a group broadcasts.
 struct TensorHeader {
   double present = 0, dtype = 0, rank = 0;

@@ -21,7 +21,7 @@
 namespace mpitron::train {
 namespace {
 
-/// Of the bytes of all tensors, by their hashes in the order of the file.
+/// Hashes the bytes of all tensors, by their hashes in the order of the file.
 std::string fingerprint(const checkpoint::File& file) {
   std::string hashes;
   for (const checkpoint::Extent& extent : file.extents()) {
@@ -50,7 +50,7 @@ std::string peft_name(const autograd::Parameter& parameter) {
   return io::kPeftPrefix + module + "." + factor;
 }
 
-/// What is wrong with the file's tensor of this parameter; empty where it fits.
+/// Says what is wrong with the file's tensor of this parameter; empty where it fits.
 std::string problem_of(const autograd::Parameter& parameter, const io::PeftFolder& folder) {
   const std::string name = peft_name(parameter);
   const auto* const tensor = folder.weights().find(name);
@@ -83,15 +83,15 @@ std::string layer_of(const std::string& module) {
   return dot == module.npos ? "" : module.substr(0, dot + 1);
 }
 
-/// What this rank has of a model.
+/// Part of a model that this rank has.
 struct PartHere {
   Index layers = 0;            // of the whole model
   std::set<std::string> here;  // this rank's, by layer_of
   bool experts = false;        // some of them have experts
 };
 
-/// What is wrong with a module of the folder that no parameter of this rank has factors of; empty
-/// where another rank may have them.
+/// Says what is wrong with a module of the folder that no parameter of this rank has factors of;
+/// empty where another rank may have them.
 std::string problem_of(const std::string& module, const PartHere& part) {
   const std::string layer = layer_of(module);
   const char* const end = layer.data() + layer.size();

@@ -233,7 +233,7 @@ void Checkpointing::note_loaded(const CheckpointSource& source, Index iteration)
   }
 }
 
-/// What a checkpoint says of itself: position, options, build, tokenizer files.
+/// Makes what a checkpoint says of itself: position, options, build, tokenizer files.
 checkpoint::Header Checkpointing::header(const RunPosition& position) const {
   checkpoint::Header header{.configuration = identity_.configuration,
                             .layout = layout_json(parallel_),
@@ -350,7 +350,8 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
   retain(save.iteration);
 }
 
-/// Beside training, and only once every byte of the newest has been read back.
+/// Deletes old checkpoints beside training, and only once every byte of the newest has been read
+/// back.
 void Checkpointing::retain(Index newest) {
   const bool persistent = saving_.root == *config_.save;
   const checkpoint::Retention retention{

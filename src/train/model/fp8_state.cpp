@@ -1,3 +1,5 @@
+// Keeps largest values and histories of scales, and the rounded weights of a step. Histories
+// advance once a step, over the ranks of the stage, so that scales are those of any layout.
 #include "train/model/fp8_state.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 using autograd::Fp8Products;
 using tensor::Tensor;
 
-/// Of the largest values that the scales follow from.
+/// Shape of the largest values that the scales follow from.
 Shape amax_shape(const Fp8Products& fp8, const Shape& weight) {
   const Index block = fp8.scaling == Fp8Products::Scaling::blocks ? Fp8Products::kBlock : 0;
   const kernels::Fp8Blocks blocks{block, block};

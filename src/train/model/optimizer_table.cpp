@@ -1,3 +1,5 @@
+// Writes which update rule takes which parameters of the whole model, layers and experts under one
+// name.
 #include "train/model/optimizer_table.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Catches signals that ask a run to stop. A handler only sets a flag: everything else is done by
+// the loop at the end of an iteration, where all ranks agree.
 #include "train/run/exit_signals.h"
 
 #include <atomic>

@@ -1,3 +1,5 @@
+// Summarises how evenly experts were used in a step, and notices routers that have collapsed:
+// layers in which hardly more experts than a token visits have any.
 #include "train/step/expert_balance.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Formats the reference's line of an iteration, field by field, and averages what it shows over the
+// interval.
 #include "train/step/iteration_report.h"
 
 #include <algorithm>

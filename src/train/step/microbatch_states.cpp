@@ -1,3 +1,5 @@
+// Keeps what a chunk has of each microbatch between its passes: its tape, its inputs and outputs.
+// Entries are used again by later microbatches, so that a steady step allocates none.
 #include "train/step/microbatch_states.h"
 
 namespace mpitron::train {

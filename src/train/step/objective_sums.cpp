@@ -1,3 +1,5 @@
+// Collects losses of objectives on the device over a step and reads them once, since reading waits
+// for it.
 #include "train/step/objective_sums.h"
 
 #include <algorithm>
