@@ -188,6 +188,8 @@ std::string load_base_weights(TrainedModel& model, TrainStep& step,
   return fingerprint(reader.file());
 }
 
+/// Refuses a checkpoint of updates that belong to other weights: they would fit in shape and give
+/// another model.
 void refuse_updates_of_others(const std::filesystem::path& path, const std::string& fingerprint) {
   const auto texts = checkpoint::File(path).header().texts;
   const auto stored = texts.find(kBaseFingerprint);
@@ -239,6 +241,8 @@ config::LoraConfig adapter_config(const std::string& path, bool base_in_4_bits) 
   return config;
 }
 
+/// Takes factors of a PEFT folder for each parameter that has them; modules of the folder that no
+/// parameter takes are an error, since their effect would be missing.
 void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
                   const std::string& path) {
   const io::PeftFolder folder(path);
@@ -289,6 +293,8 @@ void take_values(device::Device& device, const device::ConstTensorView& stored,
   autograd::pack_kept_weight(device, parameter);
 }
 
+/// Copies converted weights into the model; heads that they lack keep their first values and are
+/// named in the log.
 void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWeights& weights) {
   const bool new_head = model.chunk(0).config().text_head.has_value();
   std::string problems, fresh;
