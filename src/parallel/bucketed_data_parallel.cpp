@@ -1,6 +1,6 @@
-// Reduces gradients by buckets while the backward pass goes on. A bucket starts when the last of
-// its gradients is complete; all ranks start buckets in the same order, because gradients complete
-// in the order of the layers.
+// Reduces gradients by buckets while the backward pass goes on. A bucket starts when it and all
+// before it are complete, so that ranks start buckets in one order even where gradients complete
+// in different ones; else two ranks would wait for each other in different collectives.
 #include "parallel/bucketed_data_parallel.h"
 
 #include <algorithm>
