@@ -1,5 +1,5 @@
 // Runs the experts of a rank as two grouped products around an activation. Probabilities weigh the
-// activation (as in the reference) or the result, before tokens travel back.
+// activation (as in the reference), or with --moe-apply-probs-on-input the tokens that come in.
 #include "nn/feed_forward/experts.h"
 
 #include "nn/feed_forward/mlp.h"
