@@ -38,6 +38,8 @@ std::string family_for(const ConvertSettings& settings, const ModelDescription& 
                                         : description.model_type;
 }
 
+/// Returns the source's description, with the vocabulary's true size and the family that were asked
+/// for.
 ModelDescription describe(const ConvertSettings& settings, const ModelReader& reader) {
   ModelDescription description = reader.description();
   if (settings.true_vocab_size > 0) {
@@ -58,6 +60,7 @@ void write_weights(const ConvertSettings& settings, TensorSource& theirs,
   }
 }
 
+/// Checks all names and shapes before the folder is made, so that a refusal leaves nothing behind.
 fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source,
                             const ModelDescription& description, const Progress& progress) {
   if (description.model_type.empty()) {
@@ -86,6 +89,7 @@ fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source
   return settings.to;
 }
 
+/// Settings that read the output: strict, and in the types that it has.
 ModelReader::Settings output_settings(const ConvertSettings& settings) {
   return {.format = settings.to_format,
           .model_type = {},
@@ -162,6 +166,8 @@ void note_surprises(const ConvertSettings& settings, const ModelDescription& des
 
 }  // namespace
 
+/// Checks the settings first, then reads only the source's description: tensors pass one by one
+/// while they are written.
 ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& progress) {
   ConvertReport report;
   report.from_format = settings.from_format.value_or(detect_format(settings.from));
@@ -204,6 +210,7 @@ ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& pr
   return report;
 }
 
+/// Hashes are of each tensor of the source, and of the one that was converted back.
 std::string record_json(const ConvertSettings& settings, const ConvertReport& report) {
   using Json = nlohmann::ordered_json;
   Json json = {{"from", settings.from.string()},

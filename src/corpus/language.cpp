@@ -147,6 +147,7 @@ Script script_of(std::uint32_t c) {
   return scripts;
 }
 
+/// Lowers ASCII and Latin-1; other Latin capitals stay, and words with them are not found.
 std::uint32_t lower(std::uint32_t c) {
   return (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE) ? c + 0x20 : c;
 }

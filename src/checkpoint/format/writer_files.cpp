@@ -129,6 +129,7 @@ class ViewReader {
   }
 
  private:
+  /// Reads what size and seal each writer's file had when the view was written.
   void read_writers(const std::vector<std::uint64_t>& words) {
     for (std::size_t i = 0; i < words.size(); i += kWriterFields.size()) {
       const auto writer = static_cast<Index>(words[i]);
@@ -143,6 +144,8 @@ class ViewReader {
     }
   }
 
+  /// Checks that ranges lie in their data sets and files, and cover the whole storage without gap
+  /// or overlap.
   void read_ranges(const std::vector<std::uint64_t>& words) {
     std::vector<StoredRange>& ranges = result_.storage.ranges;
     by_file_.resize(parts_.size());
@@ -255,6 +258,8 @@ void create_writer_file(const std::filesystem::path& path, Index writer,
   }
 }
 
+/// Writes the checkpoint's own file last, when all writers' files are complete; each data set must
+/// be covered exactly once.
 void write_view(const std::filesystem::path& path, const Header& header,
                 std::span<const DataSet> data_sets, std::span<const WriterPart> parts) {
   std::error_code ignored;

@@ -52,6 +52,8 @@ LocalCheckpoints::LocalCheckpoints(comm::World& world, Options options)
       options_(std::move(options)),
       writer_(*alone_, of_one_rank(options_.writer)) {}
 
+/// Returns a tensor of which this rank has everything: its own elements in a row, under a name of
+/// their own.
 tensor::ShardedTensor LocalCheckpoints::own(const tensor::ShardedTensor& tensor) {
   tensor::ShardedTensor own = tensor;
   const Index elements = tensor.value.numel();
@@ -64,6 +66,8 @@ tensor::ShardedTensor LocalCheckpoints::own(const tensor::ShardedTensor& tensor)
   return own;
 }
 
+/// Appends a hash of the place among all elements, so that a rank may save several pieces of one
+/// tensor.
 std::string LocalCheckpoints::own_name(const std::string& name,
                                        const tensor::ShardedTensor& tensor) {
   std::string place =
@@ -74,11 +78,13 @@ std::string LocalCheckpoints::own_name(const std::string& name,
   return fmt::format("{}@{:016x}", name, hash64(place));
 }
 
+/// Returns FOLDER/rank_<holder>, or inside of it of_rank_<owner> for a copy.
 Folder LocalCheckpoints::folder_of(Index holder, Index owner) const {
   const std::filesystem::path root = options_.folder / fmt::format("rank_{:05d}", holder);
   return Folder(holder == owner ? root : root / fmt::format("of_rank_{:05d}", owner));
 }
 
+/// Starts to write this rank's file; copies travel in `finish`, once it is complete.
 void LocalCheckpoints::save(const CheckpointWriter::Request& request) {
   std::vector<tensor::ShardedTensor> tensors;
   for (const tensor::ShardedTensor& tensor : request.tensors) {
@@ -97,6 +103,8 @@ void LocalCheckpoints::save(const CheckpointWriter::Request& request) {
                 .asynchronous = request.asynchronous});
 }
 
+/// Asks whether all ranks have written, and only then exchanges copies and removes the checkpoint
+/// before. Times of the report are those of the slowest rank.
 std::optional<SaveReport> LocalCheckpoints::finish(bool wait) {
   if (!in_flight_) {
     return std::nullopt;
@@ -155,6 +163,7 @@ void LocalCheckpoints::exchange_replicas(Index iteration) {
   }
 }
 
+/// Sends the size, then pieces of 16 MiB, so that memory does not grow with the file.
 void LocalCheckpoints::send_file(comm::Group& group, const std::vector<Index>& to,
                                  const std::filesystem::path& file) {
   if (to.empty()) {
@@ -176,6 +185,7 @@ void LocalCheckpoints::send_file(comm::Group& group, const std::vector<Index>& t
   }
 }
 
+/// Receives what send_file sends. After a failed write the rest is still received.
 void LocalCheckpoints::receive_file(comm::Group& group, Index from, const Folder& to,
                                     Index iteration) {
   Index size = 0;
@@ -220,6 +230,8 @@ std::string LocalCheckpoints::find(const std::string& layout) const {
   return lines;
 }
 
+/// Returns the newest iteration of which every rank's file is somewhere, and keeps who holds what
+/// for `fetch`.
 std::optional<Index> LocalCheckpoints::newest(const std::string& layout) {
   std::string lines;
   throw_first_error(*all_, error_of([&] { lines = find(layout); }));

@@ -14,6 +14,7 @@ namespace {
 
 using Result = std::optional<Violation>;
 
+/// The paths of the three splits count as one source.
 Result one_data_source(const Facts& f) {
   const bool splits = f.values.has("train_data_path") || f.values.has("valid_data_path") ||
                       f.values.has("test_data_path");
@@ -45,6 +46,8 @@ std::vector<double> split_weights(std::string text) {
   return weights;
 }
 
+/// The default split stands beside per-split paths, and is ignored; one that the user gave is an
+/// error.
 Result split_form(const Facts& f) {
   if (!f.values.has("split")) {
     return {};
@@ -117,6 +120,8 @@ Result fim_rates(const Facts& f) {
                          "--fim-rate 0.5 --fim-spm-rate 0.5"};
 }
 
+/// Refuses sources that are no indexed corpus, and masks by documents, whose ends move when a text
+/// is rearranged.
 Result fim_of_texts(const Facts& f) {
   const DataConfig& d = f.run.data;
   if (!d.fim) {

@@ -25,6 +25,7 @@ bool has_expert_letters(const Facts& f) {
   return count_letter(hybrid.pattern + hybrid.depth_pattern, 'E') > 0;
 }
 
+/// Refuses options that are given, not those that have a default, for a model without letters.
 Result mamba_options(const Facts& f) {
   if (f.run.model.family().by_letters) {
     return {};
@@ -68,6 +69,7 @@ std::vector<std::string> unknown_letters(const std::string& text) {
   return unknown;
 }
 
+/// Tells unknown characters and a wrong count of letters in one violation.
 Result known_letters(const Facts& f) {
   const std::string text = given_text(f);
   std::vector<std::string> bad = unknown_letters(text), nearest;
@@ -82,6 +84,7 @@ Result known_letters(const Facts& f) {
   return joined(bad, nearest);
 }
 
+/// Compares a pattern with the ratios by counts of letters; the order is the pattern's.
 Result pattern_counts(const Facts& f) {
   const auto given = f.values.maybe_text("hybrid_override_pattern");
   if (given && f.values.given("hybrid_layer_pattern")) {
@@ -108,6 +111,7 @@ Result pattern_counts(const Facts& f) {
   return {};
 }
 
+/// Checks the letters of the depths of prediction together with those of the layers.
 Result one_attention(const Facts& f) {
   const HybridConfig& hybrid = f.run.model.hybrid;
   const std::string letters = hybrid.pattern + hybrid.depth_pattern;
@@ -123,6 +127,7 @@ Result one_attention(const Facts& f) {
              : Result();
 }
 
+/// Bars are a split of the pipeline, and exclude every other option that is one.
 Result pattern_segments(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const auto segments = static_cast<Index>(p.pattern_segments.size());
@@ -143,6 +148,7 @@ Result pattern_segments(const Facts& f) {
       nearest_divisors("pipeline-model-parallel-size", segments, p.pipeline_model_parallel_size));
 }
 
+/// The model keeps one pattern for all depths.
 Result pattern_depths(const Facts& f) {
   const std::vector<std::string> depths = read_pattern(given_text(f)).depths;
   for (const std::string& depth : depths) {

@@ -14,6 +14,7 @@ namespace {
 
 using Result = std::optional<Violation>;
 
+/// Ranks are whole replicas of the model; how many there are is the data-parallel size.
 Result ranks_divide(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index replica =
@@ -51,6 +52,7 @@ Result vocabulary_per_tensor_rank(const Facts& f) {
   return divides(rows, tp, nearest_multiples("padded-vocab-size", rows, tp));
 }
 
+/// Between attention and MLP each tensor rank of each context rank has a piece of the sequence.
 Result sequence_per_tensor_rank(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   return p.sequence_parallel ? divides(f.run.model.seq_length,
@@ -65,6 +67,8 @@ Result overlapped_products(const Facts& f) {
              : Result();
 }
 
+/// Each context rank takes one piece from the front and one from the back, so that causal attention
+/// is as much work on all.
 Result sequence_per_context_rank(const Facts& f) {
   const Index cp = f.run.parallel.context_parallel_size;
   const Index length = f.run.model.seq_length;
@@ -77,6 +81,7 @@ bool travels_by(const ParallelConfig& p, std::string_view word) {
   return std::ranges::find(p.cp_comm_type, word) != p.cp_comm_type.end();
 }
 
+/// Levels multiply to all context ranks; a2a+p2p has exactly two, the inner one first.
 Result context_groups(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const std::vector<Index>& sizes = p.hierarchical_context_parallel_sizes;
@@ -94,6 +99,7 @@ Result context_groups(const Facts& f) {
                    ""};
 }
 
+/// One word for all layers, or one for each.
 Result context_types(const Facts& f) {
   const auto count = static_cast<Index>(f.run.parallel.cp_comm_type.size());
   return count <= 1 || count == f.run.model.num_layers
@@ -123,6 +129,7 @@ Result heads_per_context_rank(const Facts& f) {
   return divides(groups, ranks, nearest);
 }
 
+/// Ranks that exchange heads would need the rows of the mask of all ranks.
 Result masks_by_rows(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (!f.run.model.reset_attention_mask || p.context_parallel_size <= 1) {
@@ -161,6 +168,7 @@ Result one_bucket_rule(const Facts& f) {
              : Result();
 }
 
+/// Instances of the optimizer are groups of equally many data ranks.
 Result optimizer_instances(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   return divides(p.data_parallel_size, p.num_distributed_optimizer_instances,
@@ -207,6 +215,8 @@ Result spread_activations(const Facts& f) {
   return legal ? Result() : Violation{"one of these is missing", "--recompute-granularity full"};
 }
 
+/// Experts divide among expert ranks, and the grid of experts, which has axes of its own, among all
+/// ranks.
 Result experts_divide(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index experts = f.run.model.moe ? f.run.model.moe->num_experts : 0;

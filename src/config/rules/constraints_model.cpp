@@ -14,6 +14,7 @@ namespace {
 
 using Result = std::optional<Violation>;
 
+/// All that are missing are told together: each start costs a user a wait.
 Result required_options(const Facts& f) {
   std::vector<std::string> missing;
   for (const char* dest : {"num_layers", "hidden_size", "num_attention_heads", "seq_length",
@@ -31,6 +32,8 @@ Result required_options(const Facts& f) {
 /// Layers are looked at one by one, so a mistyped number of them would be counted for minutes.
 constexpr Index kMostLayers = 100'000;
 
+/// Checks that sizes lie from 1 to 2^32, and counts of layers from 1 to kMostLayers: derived values
+/// are products of two of them, in 64 bits.
 Result possible_sizes(const Facts& f) {
   std::vector<std::string> bad;
   for (const std::string_view dest : {"num_layers",
@@ -65,7 +68,7 @@ Result possible_sizes(const Facts& f) {
 }
 
 Result one_depth(const Facts& f) {
-  // Of a vision-language model the encoder is that of images.
+  // The encoder of a vision-language model is that of images, with a depth of its own.
   return f.values.given("num_layers") && f.values.given("encoder_num_layers") &&
                  f.run.model.family().samples != SampleKind::image_texts
              ? Violation{"both are given", "--num-layers " + f.values.text("num_layers")}
@@ -78,6 +81,7 @@ Result one_length(const Facts& f) {
              : Result();
 }
 
+/// Without --kv-channels a head is as wide as its share of the hidden size.
 Result head_size(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (m.num_attention_heads <= 0 || f.values.given("kv_channels") ||
@@ -103,6 +107,7 @@ Result heads_per_group(const Facts& f) {
                    nearest_divisors("num-query-groups", m.num_attention_heads, m.num_query_groups)};
 }
 
+/// A token behind the last position has no embedding.
 Result sequence_fits(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (m.max_position_embeddings <= 0 || m.seq_length <= m.max_position_embeddings) {
@@ -136,6 +141,7 @@ Result rotary_dimensions(const Facts& f) {
                    "--rotary-percent 1.0"};
 }
 
+/// Stretching divides frequencies: a factor of 0 or less has no meaning.
 Result rotary_factors(const Facts& f) {
   const ModelConfig& m = f.run.model;
   const Index interpolation = m.rotary_seq_len_interpolation_factor.value_or(1);
@@ -201,6 +207,7 @@ Result small_constants(const Facts& f) {
                    ""};
 }
 
+/// Padding only adds rows.
 Result padded_vocabulary(const Facts& f) {
   const std::optional<Index> size = f.run.data.vocab_size;
   const std::optional<Index> padded = f.run.data.padded_vocab_size;

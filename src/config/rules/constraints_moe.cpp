@@ -38,6 +38,7 @@ Result sizes(const Facts& f, const MoeConfig& m) {
   return bad.empty() ? Result() : Violation{fmt::format("{}", fmt::join(bad, ", ")), ""};
 }
 
+/// Looks at a number alone, or at a list's marks, its length, and whether it marks a layer at all.
 Result placement(const Facts& f, const MoeConfig& m) {
   const Frequency frequency = parse_list_expression(f.values.text("moe_layer_freq"));
   const auto entries = static_cast<Index>(frequency.entries.size());
@@ -68,6 +69,8 @@ Result topk(const Facts&, const MoeConfig& m) {
                                std::clamp<Index>(m.topk, 1, std::max<Index>(1, m.num_experts)))};
 }
 
+/// Sinkhorn weighs a single expert by the sigmoid of its logit (nn's routing_rule), which is no
+/// constant.
 Result one_expert_score(const Facts&, const MoeConfig& m) {
   const bool constant = m.topk == 1 && m.score == RouterScore::softmax && !m.pre_softmax;
   return constant && !m.sinkhorn
@@ -145,6 +148,8 @@ Result balancing(const Facts& f, const MoeConfig& m) {
   return {};
 }
 
+/// A capacity limits what an expert gets of the top-k; sinkhorn's choice is even by itself, and the
+/// reference refuses the two together.
 Result capacity(const Facts&, const MoeConfig& m) {
   if (!m.capacity_factor) {
     return m.pad_to_capacity

@@ -50,6 +50,8 @@ Result one_interleaving(const Facts& f) {
   return count > 1 ? Violation{fmt::format("{} of them are given", count), ""} : Result();
 }
 
+/// Chunks of a rank need 2 stages, and 3 where messages are not overlapped: the reference's bound,
+/// by which the stages before and behind a rank are two different ones.
 Result interleaved_stages(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index least = p.overlap_p2p_comm ? 2 : 3;
@@ -59,6 +61,7 @@ Result interleaved_stages(const Facts& f) {
              : Result();
 }
 
+/// The stages between share what the first and the last leave.
 Result uneven_stages(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (!uneven(p)) {
@@ -76,6 +79,7 @@ Result uneven_stages(const Facts& f) {
   return stages == 0 ? Result() : divides(layers, stages, "");
 }
 
+/// Embedding and loss count as a layer each, in the split and for each chunk.
 Result accounted_split(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (!accounted(p)) {
@@ -114,6 +118,7 @@ Result microbatch_groups(const Facts& f) {
       nearest_multiples("global-batch-size", f.run.training.global_batch_size, group * unit)};
 }
 
+/// Automatic fits always: it takes the schedule by stages and chunks.
 Result schedule_fits(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const bool chunks = chunks_per_rank(p) > 1;
@@ -130,6 +135,8 @@ Result schedule_fits(const Facts& f) {
                           : "--pipeline-schedule 1f1b --pipeline-model-parallel-size 2"};
 }
 
+/// Gradients are deferred as products that add into the main gradient; apart they would need room
+/// for each microbatch.
 Result deferred_output(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (f.values.integer("wgrad_deferral_limit") < 0) {

@@ -50,6 +50,7 @@ std::string list_of(const std::vector<bool>& layers) {
   return fmt::format("[{}]", fmt::join(std::vector<int>(layers.begin(), layers.end()), ","));
 }
 
+/// Leaves out q_lora_rank where queries are not compressed: the option has no word for that.
 void write_latents(const ModelConfig& model, JsonObject& json) {
   json.set("multi_latent_attention", true);
   if (model.q_lora_rank) {

@@ -59,6 +59,7 @@ std::vector<bool> read_delta_layers(ConfigReading& reading) {
   return result;
 }
 
+/// Reads experts of all layers; files with dense layers between them are refused.
 MoeConfig read_qwen_experts(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   MoeConfig moe;
@@ -107,6 +108,8 @@ void read_mamba(ConfigReading& reading, const MambaNames& names) {
                   "time_step_limit that bounds steps");
 }
 
+/// `expand` is what the width of the mixers is of the hidden size, at least 1; readers need it
+/// though it follows from heads.
 void write_mamba(const ModelConfig& m, const MambaNames& names, JsonObject& json) {
   const MambaConfig& mamba = m.hybrid.mamba;
   json.set(names.heads, mamba.heads);
@@ -139,6 +142,7 @@ std::string read_letters(ConfigReading& reading) {
 
 }  // namespace
 
+/// Its norms hold weight - 1 (apply_layernorm_1p), and each head of queries a gate.
 void read_qwen3_next(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   read_modern(reading);
@@ -177,6 +181,8 @@ void write_qwen3_next(const ModelDescription& description, JsonObject& json) {
   json.set("decoder_sparse_step", Index{1});
 }
 
+/// A model of mixers alone. The norm of the mixers spans all channels there, and a group's here, so
+/// that only one group is the same.
 void read_mamba2(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;

@@ -194,6 +194,7 @@ constexpr Entry kMambaMixer[] = {
         .only(mamba_layer),
 };
 
+/// Nemotron-H: one norm a layer, called `norm`, which is here named by what follows it.
 constexpr Entry kNemotronLayer[] = {
     vector("decoder.layers.{}.input_layernorm.weight", hidden, "backbone.layers.{}.norm.weight")
         .only(attention_layer),
@@ -240,6 +241,8 @@ constexpr Entry kGatedAttention[] = {
         .only(attention_layer),
 };
 
+/// Gated delta nets: theirs are two projections (q, k, v, z and b, a), each by key heads; here they
+/// are one.
 constexpr Entry kDeltaNet[] = {
     joined("decoder.layers.{}.self_attention.in_proj.weight", delta_projected, hidden,
            {{{"model.layers.{}.linear_attn.in_proj_qkvz.weight", delta_streams},
@@ -263,6 +266,7 @@ constexpr Entry kDeltaNet[] = {
         .only(delta_layer),
 };
 
+/// Experts of Qwen3-Next, with a gate before the shared one.
 constexpr Entry kQwenExperts[] = {
     matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
            "model.layers.{}.mlp.gate.weight"),

@@ -12,6 +12,7 @@ namespace {
 using config::ModelConfig;
 using enum Extent;
 
+/// Rows of fc1 for each row of its width: a gated MLP has gate and value in one matrix.
 Index halves(const ModelConfig& m) {
   return m.gated_linear_unit ? 2 : 1;
 }
@@ -105,6 +106,7 @@ Index extent_of_experts(Extent which, const ModelConfig& m) {
 
 }  // namespace
 
+/// Sizes of the whole model, not of a rank.
 Index extent(Extent which, const ModelDescription& description) {
   const ModelConfig& m = description.model;
   switch (which) {

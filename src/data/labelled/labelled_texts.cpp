@@ -251,6 +251,7 @@ std::vector<std::filesystem::path> text_files(const std::string& folder) {
   return files;
 }
 
+/// Reads every article of a folder: a JSON object a line. Errors name the file and the line.
 std::vector<LabelledText> read_race(const std::string& folder) {
   std::vector<LabelledText> result;
   for (const std::filesystem::path& file : text_files(folder)) {

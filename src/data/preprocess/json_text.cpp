@@ -54,6 +54,7 @@ std::string explain(simdjson::error_code code, std::string_view json) {
   return "not valid JSON: " + text.substr(0, text.find_first_of(".\n"));
 }
 
+/// `padded`: the text is followed by bytes that may be read, and is not copied.
 dom::element parse_or_throw(dom::parser& parser, std::string_view json, bool padded) {
   dom::element root;
   const char* text = json.empty() ? "" : json.data();  // an empty file's view is null; memcpy minds
@@ -108,6 +109,7 @@ JsonTextParser::~JsonTextParser() = default;
 JsonTextParser::JsonTextParser(JsonTextParser&&) noexcept = default;
 JsonTextParser& JsonTextParser::operator=(JsonTextParser&&) noexcept = default;
 
+/// Tries the short way first. Of a key that is there twice the last one counts.
 std::span<const std::vector<std::string_view>> JsonTextParser::parse(
     std::string_view json, std::span<const std::string> keys) {
   state_->texts.resize(keys.size());
@@ -135,6 +137,7 @@ std::span<const std::vector<std::string_view>> JsonTextParser::parse(
   return state_->texts;
 }
 
+/// Error(data) names the key, and what its list must hold.
 std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view key) {
   dom::parser parser;
   dom::array list;
@@ -154,6 +157,7 @@ std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view 
   return ids;
 }
 
+/// Writes a JSON string; control characters are escaped, bytes that are no UTF-8 become U+FFFD.
 std::string quote_json(std::string_view text) {
   static constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t";
   static constexpr std::string_view kLetters = "\"\\bfnrt";

@@ -126,6 +126,8 @@ std::int32_t rounded_half_up(double value) {
   return whole + (value - whole >= 0.5 ? 1 : 0);
 }
 
+/// Converts PIL's HSV back, by the sector of the colour circle; a hue of 255 is the whole turn,
+/// sector 6, which is sector 0.
 void to_rgb(Channels& pixels) {
   for (std::size_t i = 0; i < kBlock; ++i) {
     const double sixth = pixels.first[i] * 6.0 / 255.0;
@@ -145,6 +147,7 @@ void to_rgb(Channels& pixels) {
 
 }  // namespace
 
+/// Weighs by 0.299, 0.587 and 0.114 in 16 bits of fraction (ITU-R 601, PIL's L).
 std::vector<std::uint8_t> grey_levels(const Image& image) {
   std::vector<std::uint8_t> levels(image.pixels.size() / kChannels);
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -170,6 +173,7 @@ Image brightened(const Image& image, double factor) {
   return blended(constant(image, 0), image, factor);
 }
 
+/// Blends with the mean grey of the image, rounded, as ImageEnhance.Contrast does.
 Image contrasted(const Image& image, double factor) {
   const std::vector<std::uint8_t> levels = grey_levels(image);
   Index sum = 0;
@@ -188,6 +192,8 @@ Image sharpened(const Image& image, double factor) {
   return blended(smoothed(image), image, factor);
 }
 
+/// Adds shift * 255 to the hue, modulo 256, as torchvision does on PIL images; `shift` is a share
+/// of the circle.
 Image hue_shifted(const Image& image, double shift) {
   const std::int32_t steps = static_cast<std::int32_t>(shift * 255) & 0xFF;
   Image result(image.width, image.height);
@@ -226,10 +232,13 @@ Image inverted(const Image& image) {
   return mapped(image, [](Index level) { return 255 - level; });
 }
 
+/// Keeps the highest `bits` bits.
 Image posterised(const Image& image, int bits) {
   return mapped(image, [bits](Index level) { return level & ~((Index{1} << (8 - bits)) - 1); });
 }
 
+/// Stretches each channel from its least and largest level to 0 and 255; a channel of one level
+/// stays.
 Image autocontrasted(const Image& image) {
   return mapped_by_channel(image, [](const Histogram& histogram) {
     Table table = identity();

@@ -62,6 +62,7 @@ constexpr Index kMostTokens = 1'000'000'000;
 constexpr Index kMostGpus = 10'000'000;
 constexpr double kMostSeconds = 1e7;
 
+/// Words of cells. The 16-bit formats count as one: they run at one speed.
 using config::ShardingStrategy;
 constexpr TableWord<ShardingStrategy> kSharding[] = {
     {"ddp", ShardingStrategy::no_shard},
@@ -115,11 +116,15 @@ void complete_named_model(const std::string& name, config::ModelConfig& model) {
   }
 }
 
+/// Turns a line of the table into a run of this program: model, layout, batch, and the step's time.
+/// Throws Error(kBadTable) with line and column where a cell does not fit.
 class RowReader {
  public:
   RowReader(std::string path, const std::string& header)
       : cells_(std::move(path), header, kColumns) {}
 
+  /// Reads a line; `line` counts from 1, for messages. A row of a search, or with ? for tp or pp,
+  /// has no layout, and only as much of the model as its cells say.
   PublishedRow read(const std::string& text, Index line) {
     cells_.read(text, line);
     PublishedRow row{.line = line,
@@ -160,6 +165,8 @@ class RowReader {
     complete_named_model(row.model, row.run.model);
   }
 
+  /// Reads the shape of the decoder. Defaults are those of a plain GPT: as many keys as queries,
+  /// heads that share the width, an MLP of 4 h; a gated one has no default. Embeddings are untied.
   void read_model(PublishedRow& row) const {
     config::ModelConfig& model = row.run.model;
     model.num_layers = cells_.whole("layers", 1, kMostLayers);
@@ -183,6 +190,8 @@ class RowReader {
     }
   }
 
+  /// Makes experts in all layers but the first `dense_layers`. With a capacity factor the host need
+  /// not wait for counts of tokens (Practice::bounded_experts).
   void read_experts(Index experts, PublishedRow& row) const {
     config::ModelConfig& model = row.run.model;
     config::MoeConfig& moe = model.moe.emplace();
@@ -199,6 +208,8 @@ class RowReader {
     return cells_.says(column) ? std::optional(cells_.whole(column, 1, most)) : std::nullopt;
   }
 
+  /// Reads the layout and writes it into the run. Sharding is ZeRO-1 and, with tensor ranks,
+  /// sequence parallelism is on unless the row says otherwise.
   void read_layout(PublishedRow& row) const {
     const config::ModelConfig& model = row.run.model;
     row.micro_batch = maybe_whole("mbs", kMostTokens);
@@ -253,6 +264,8 @@ class RowReader {
     }
   }
 
+  /// Reads what backward computes again. An empty cell is "not told", which the prediction treats
+  /// otherwise than `none`.
   void read_recompute(PublishedRow& row) const {
     row.recompute_known = cells_.says("recompute");
     if (!row.recompute_known) {

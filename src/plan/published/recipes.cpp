@@ -16,6 +16,7 @@ namespace {
 
 using config::RecomputeModule;
 
+/// A word of a recipe and what it means.
 template <class T>
 struct NamedValue {
   const char* text;
@@ -62,6 +63,8 @@ class RecipeReader {
     throw YAML::Exception(node.Mark(), fmt::format("'{}' is not known", text));
   }
 
+  /// Reads the keys that say which rows a recipe is for, and what their tables leave out of model
+  /// and layout; read_practice has the rest.
   void read(const std::string& key, const YAML::Node& value, Recipe& recipe) const {
     if (key == "model") {
       recipe.model = value.as<std::string>();
@@ -120,6 +123,7 @@ class RecipeReader {
   YAML::Node node_;
 };
 
+/// An empty list stands for any value.
 bool listed(const std::vector<std::string>& list, const std::string& value) {
   return list.empty() || std::ranges::find(list, value) != list.end();
 }
@@ -136,6 +140,8 @@ bool fits(const Recipe& recipe, const PublishedRow& row) {
          (recipe.sharding != "full" || full);
 }
 
+/// An empty list of modules says that nothing is computed again; `full` counts layers from the
+/// front of a stage.
 void apply_recompute(const Recipe& recipe, PublishedRow& row) {
   config::ModelConfig& model = row.run.model;
   if (recipe.recompute) {
@@ -152,6 +158,7 @@ void apply_recompute(const Recipe& recipe, PublishedRow& row) {
   row.recompute_known = true;
 }
 
+/// Fills in the shape of a plain GPT, and the batch, where the table has none.
 void apply_shape(const Recipe& recipe, PublishedRow& row) {
   config::ModelConfig& model = row.run.model;
   if (!recipe.shape.empty() && model.num_layers == 0) {
@@ -214,6 +221,7 @@ void apply(const Recipe& recipe, PublishedRow& row) {
 
 }  // namespace
 
+/// Throws Error(kBadParameterFile) with the line for whatever is not known.
 std::vector<Recipe> parse_recipes(const std::string& text, const std::string& path) {
   try {
     const YAML::Node root = YAML::Load(text);
@@ -228,6 +236,7 @@ std::vector<Recipe> parse_recipes(const std::string& text, const std::string& pa
   }
 }
 
+/// Reads the files that were built into the program, once.
 const std::vector<Recipe>& shipped_recipes() {
   static const std::vector<Recipe> recipes = [] {
     std::vector<Recipe> all;

@@ -28,6 +28,8 @@ struct Special {
   std::string_view text;
 };
 
+/// Special tokens as tiktoken_ext/openai_public.py has them, and of Llama 3 those that its prompts
+/// use.
 constexpr Special kGpt2Specials[] = {{0, kEndOfText}};
 constexpr Special kCl100kSpecials[] = {{1, kEndOfText},
                                        {2, "<|fim_prefix|>"},
@@ -47,6 +49,7 @@ struct Scheme {
   std::string_view eod;
 };
 
+/// Megatron's defaults: names that must be among the special tokens, and a vocabulary of 2^17.
 constexpr std::string_view kMegatronEod = "</s>";
 constexpr std::string_view kMegatronSpecials[] = {"<unk>", "<s>", kMegatronEod};
 constexpr Index kMegatronVocabSize = Index{1} << 17;
@@ -60,6 +63,7 @@ constexpr Scheme kSchemes[] = {
     {"llama3", kCl100kPattern, kLlama3Specials, "<|end_of_text|>"},
 };
 
+/// Returns the scheme that --tiktoken-pattern names; Error(usage) tells the allowed words.
 const Scheme& scheme_of(const TokenizerOptions& options) {
   for (const Scheme& scheme : kSchemes) {
     if (options.tiktoken_pattern == scheme.name) {
@@ -154,6 +158,7 @@ std::string python_list(const std::vector<std::string>& words) {
   return words.empty() ? "None" : fmt::format("[{}]", text);
 }
 
+/// Returns the class, files and parameters by which the reference's caches know a tokenizer.
 TokenizerIdentity identity_of(const TokenizerOptions& options, const Scheme& scheme) {
   return {"CustomTikTokenizer",
           {options.tokenizer_model},
@@ -192,6 +197,7 @@ using Ranks = std::unordered_map<std::string_view, std::uint32_t>;
 
 constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 
+/// Returns the bytes of a token; `place` names file and entry for the error.
 std::string bytes_or_throw(std::string_view base64, const std::string& place) {
   std::optional<std::string> bytes = decode_base64(base64);
   if (!bytes || bytes->empty()) {

@@ -15,6 +15,7 @@ namespace {
 
 using Kind = Token::Kind;
 
+/// A sign of a left-associative operator.
 struct SignRow {
   std::string_view sign;
   Operation operation;
@@ -55,6 +56,8 @@ ExpressionPtr ExpressionParser::expression() {
   return conditional();
 }
 
+/// conditional := or ("if" or ["else" conditional])*. Without `else` a condition that fails gives
+/// an undefined value.
 ExpressionPtr ExpressionParser::conditional() {
   const TokenStream::Depth deeper(tokens_);
   ExpressionPtr value = logical_or();
@@ -71,6 +74,7 @@ ExpressionPtr ExpressionParser::conditional() {
   return value;
 }
 
+/// or := and ("or" and)*
 ExpressionPtr ExpressionParser::logical_or() {
   ExpressionPtr left = logical_and();
   for (int links = 1; tokens_.at_name("or"); ++links) {
@@ -81,6 +85,7 @@ ExpressionPtr ExpressionParser::logical_or() {
   return left;
 }
 
+/// and := not ("and" not)*
 ExpressionPtr ExpressionParser::logical_and() {
   ExpressionPtr left = logical_not();
   for (int links = 1; tokens_.at_name("and"); ++links) {
@@ -91,6 +96,7 @@ ExpressionPtr ExpressionParser::logical_and() {
   return left;
 }
 
+/// not := "not" not | comparison
 ExpressionPtr ExpressionParser::logical_not() {
   if (tokens_.at_name("not")) {
     const TokenStream::Depth deeper(tokens_);
@@ -100,6 +106,8 @@ ExpressionPtr ExpressionParser::logical_not() {
   return comparison();
 }
 
+/// comparison := sum (("==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in") sum)*. Links of a
+/// chain are all to hold, as in Python: a < b < c.
 ExpressionPtr ExpressionParser::comparison() {
   ExpressionPtr first = sum();
   std::unique_ptr<Comparison> all;
@@ -125,10 +133,12 @@ ExpressionPtr ExpressionParser::comparison() {
   }
 }
 
+/// sum := concatenation (("+" | "-") concatenation)*
 ExpressionPtr ExpressionParser::sum() {
   return chain(tokens_, kSums, [&] { return concatenation(); });
 }
 
+/// concatenation := product ("~" product)*. It binds tighter than + in Jinja's grammar.
 ExpressionPtr ExpressionParser::concatenation() {
   const int line = tokens_.line();
   std::vector<ExpressionPtr> parts;
@@ -140,10 +150,12 @@ ExpressionPtr ExpressionParser::concatenation() {
                            : std::make_unique<Concatenation>(line, std::move(parts));
 }
 
+/// product := power (("*" | "/" | "//" | "%") power)*
 ExpressionPtr ExpressionParser::product() {
   return chain(tokens_, kProducts, [&] { return power(); });
 }
 
+/// power := unary ("**" unary)*, from left to right, unlike Python's.
 ExpressionPtr ExpressionParser::power() {
   return chain(tokens_, kPowers, [&] { return unary(true); });
 }
@@ -163,6 +175,8 @@ ExpressionPtr ExpressionParser::unary(bool with_filters) {
   return with_filters ? filters_and_tests(std::move(value)) : std::move(value);
 }
 
+/// primary := name | text+ | number | "(" tuple ")" | list | dict. Neighbouring texts are one, as
+/// in Python.
 ExpressionPtr ExpressionParser::primary() {
   const int line = tokens_.line();
   switch (tokens_.now().kind) {
@@ -212,6 +226,7 @@ ExpressionPtr ExpressionParser::number() {
       token.line, static_cast<std::int64_t>(std::strtoll(token.text.c_str(), nullptr, 10)));
 }
 
+/// list := "[" [expression ("," expression)* [","]] "]"
 ExpressionPtr ExpressionParser::list() {
   const int line = tokens_.next().line;
   std::vector<ExpressionPtr> items;
@@ -228,6 +243,7 @@ ExpressionPtr ExpressionParser::list() {
   return std::make_unique<ListLiteral>(line, std::move(items), false);
 }
 
+/// dict := "{" [expression ":" expression ("," expression ":" expression)* [","]] "}"
 ExpressionPtr ExpressionParser::dict() {
   auto made = std::make_unique<DictLiteral>(tokens_.next().line);
   while (!tokens_.at_sign("}")) {
@@ -274,6 +290,7 @@ ExpressionPtr ExpressionParser::tuple_in_brackets() {
   return tuple();
 }
 
+/// postfix := value ("." name | "." integer | "[" slice "]" | "(" arguments ")")*
 ExpressionPtr ExpressionParser::postfix(ExpressionPtr value) {
   for (int links = 1;; ++links) {
     tokens_.check_chain(links);
@@ -305,6 +322,7 @@ ExpressionPtr ExpressionParser::filters_and_tests(ExpressionPtr value) {
   }
 }
 
+/// slice := expression | [expression] ":" [expression] [":" [expression]]
 ExpressionPtr ExpressionParser::subscript(ExpressionPtr value) {
   const int line = tokens_.line();
   if (tokens_.skip_sign(".")) {

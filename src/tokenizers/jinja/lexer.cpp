@@ -159,6 +159,7 @@ std::size_t Lexer::tag_end(std::size_t at, std::string_view end, bool trims) con
   return 0;
 }
 
+/// Passes over a comment; its end takes white space away as a tag's does.
 void Lexer::read_comment() {
   for (std::size_t at = 0; at < rest_.size(); ++at) {
     if (const std::size_t end = tag_end(at, "#}", true)) {
@@ -297,6 +298,7 @@ void Lexer::read_number() {
   skip(end);
 }
 
+/// Reads a text in single or double quotes, with Python's escapes.
 void Lexer::read_text() {
   const char quote = rest_.front();
   std::size_t end = 1;
@@ -323,6 +325,8 @@ void Lexer::read_name() {
   skip(end);
 }
 
+/// Reads the longest sign, and keeps track of brackets: those that do not match end the template
+/// here.
 void Lexer::read_sign() {
   constexpr std::string_view kTwo[] = {"//", "**", "==", "!=", ">=", "<="};
   std::string_view sign = rest_.substr(0, 2);

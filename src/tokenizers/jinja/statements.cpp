@@ -82,6 +82,8 @@ class Macro : public Object {
     }
   }
 
+  /// Sets positional parameters, and the defaults of those that nobody gave; defaults may name
+  /// parameters before them.
   void set_parameters(Run& run, const Arguments& arguments) const {
     for (std::size_t i = 0; i < body_.parameters.size(); ++i) {
       const Parameter& parameter = body_.parameters[i];
@@ -111,6 +113,7 @@ std::string captured_block(Run& run, const Block& body) {
 
 }  // namespace
 
+/// Executes statements until one leaves the loop or the round.
 Flow execute(Run& run, const Block& block) {
   for (const auto& statement : block) {
     run.spend();
@@ -123,6 +126,8 @@ Flow execute(Run& run, const Block& block) {
   return Flow::on;
 }
 
+/// Assigns to a name, unpacks into several, or sets an attribute of a namespace, the only object
+/// that takes any.
 void Target::assign(Run& run, const Value& value) const {
   if (!targets.empty()) {
     const List items = elements_of(run, value);
@@ -216,6 +221,7 @@ Flow Jump::run(Run& /*run*/) const {
   return flow;
 }
 
+/// Sets in the scope of now: a `set` inside of a loop ends with its round.
 Flow Set::run(Run& run) const {
   if (value != nullptr) {
     target.assign(run, run.evaluate(*value));

@@ -18,6 +18,7 @@ bool has(const std::vector<std::string>& names, const char* name) {
 
 }  // namespace
 
+/// The tags that there are; `generation` is transformers' own, the others are Jinja's.
 const TemplateParser::Row* TemplateParser::find_row(std::string_view name) {
   static constexpr Row kRows[] = {
       {"if", &TemplateParser::parse_if},
@@ -72,6 +73,7 @@ Block TemplateParser::block(std::initializer_list<std::string_view> ends) {
   return statements;
 }
 
+/// Reads a body from the end of its tag up to the tag `end`, which is passed over.
 Block TemplateParser::block_to(std::string_view end) {
   tokens_.expect(Kind::block_end);
   Block statements = block({end});
@@ -97,6 +99,7 @@ TemplateParser::Made TemplateParser::statement() {
   return (this->*row->parse)(line);
 }
 
+/// Reads `{% if %}`, any number of `{% elif %}`, and `{% else %}`.
 TemplateParser::Made TemplateParser::parse_if(int line) {
   auto made = std::make_unique<If>(line);
   for (;;) {
@@ -116,6 +119,8 @@ TemplateParser::Made TemplateParser::parse_if(int line) {
   }
 }
 
+/// Reads `{% for target in items if condition %}`. Loops are counted, for `break` and `continue` to
+/// know that they are in one.
 TemplateParser::Made TemplateParser::parse_for(int line) {
   auto made = std::make_unique<For>(line);
   made->target = expressions_.target(false);
@@ -139,6 +144,8 @@ TemplateParser::Made TemplateParser::parse_for(int line) {
   return made;
 }
 
+/// Reads `{% set a, b = tuple %}`, or a block whose text is the value: `{% set a | filters %}...{%
+/// endset %}`.
 TemplateParser::Made TemplateParser::parse_set(int line) {
   auto made = std::make_unique<Set>(line);
   made->target = expressions_.target(true);
@@ -187,6 +194,8 @@ TemplateParser::Made TemplateParser::parse_macro(int line) {
   return made;
 }
 
+/// Reads `{% call(parameters) macro(arguments) %}`: the body becomes a macro named `caller`, which
+/// the called one can call back.
 TemplateParser::Made TemplateParser::parse_call(int line) {
   auto made = std::make_unique<CallBlock>(line);
   made->macro.name = "caller";

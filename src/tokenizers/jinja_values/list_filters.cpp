@@ -13,12 +13,14 @@
 namespace mpitron::tokenizers::jinja {
 namespace {
 
+/// Replaces an undefined value, and with `boolean` any that is false.
 Value default_filter(Run& /*run*/, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("default", {"default_value", "boolean"});
   const bool missing = value.is_undefined() || (bound.truthy(1, false) && !value.truthy());
   return missing ? bound.get(0, "") : value;
 }
 
+/// Counts characters of a text, elements or keys; an undefined value has 0, as in Jinja.
 Value length_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("length", {});
   if (const std::string* text = value.text()) {
@@ -33,6 +35,7 @@ Value length_filter(Run& run, const Value& value, const Arguments& arguments) {
                                                              : 0);
 }
 
+/// Returns the first or last element; an empty list gives an undefined value, no error.
 template <bool last>
 Value end_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind(last ? "last" : "first", {});
@@ -80,6 +83,8 @@ std::optional<Value> given(const Arguments::Bound& bound, std::size_t i) {
   return bound.has(i) && !bound[i].is_none() ? std::optional(bound[i]) : std::nullopt;
 }
 
+/// Writes elements as `{{ }}` would; the result's length is charged as it grows, since a short
+/// template can join without end.
 Value join_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("join", {"d", "attribute"});
   const std::string between = bound.has(0) ? text_of(run, bound[0]) : "";
@@ -101,6 +106,7 @@ Value list_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(elements_of(run, value));
 }
 
+/// Returns pairs of a dictionary; of an undefined value none.
 Value items_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("items", {});
   if (value.is_undefined()) {
@@ -112,6 +118,7 @@ Value items_filter(Run& run, const Value& value, const Arguments& arguments) {
   return find_method(value, "items")(run, value, {});
 }
 
+/// Reverses a text by characters, anything else as a list.
 Value reverse_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("reverse", {});
   List items = elements_of(run, value);
@@ -126,6 +133,7 @@ Value reverse_filter(Run& run, const Value& value, const Arguments& arguments) {
   return text;
 }
 
+/// Finds attributes and methods but no keys of a dictionary, in which it differs from `.`.
 Value attr_filter(Run& run, const Value& value, const Arguments& arguments) {
   const std::string name = arguments.bind("attr", {"name"}, 1).text(0, "");
   require_defined(value);
@@ -209,6 +217,7 @@ Value map_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(results));
 }
 
+/// An element with the key by which it is ordered, which is computed once.
 struct Keyed {
   Value key;
   Value value;
@@ -230,6 +239,7 @@ void sort(Run& run, std::vector<Keyed>& all, bool reverse) {
   });
 }
 
+/// Orders texts without regard to case unless asked, as Jinja does and Python does not.
 Value sort_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("sort", {"reverse", "case_sensitive", "attribute"});
   std::vector<Keyed> all = keyed(run, value, given(bound, 2), bound.truthy(1, false));
@@ -241,6 +251,7 @@ Value sort_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(items));
 }
 
+/// Orders a dictionary's pairs by key, or by value.
 Value dict_sort_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("dictsort", {"case_sensitive", "by", "reverse"});
   const Value by(bound.text(1, "key") == "value" ? 1 : 0);
@@ -253,6 +264,7 @@ Value dict_sort_filter(Run& run, const Value& value, const Arguments& arguments)
   return run.list(std::move(items));
 }
 
+/// Returns the least or largest element, of equal ones the first.
 template <bool largest>
 Value extreme_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind(largest ? "max" : "min", {"case_sensitive", "attribute"});
@@ -283,6 +295,7 @@ Value unique_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(items));
 }
 
+/// Adds by `+`, starting from `start`: with a text or a list there it joins.
 Value sum_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("sum", {"attribute", "start"});
   const auto attribute = given(bound, 0);
@@ -319,6 +332,7 @@ Value group_by_filter(Run& run, const Value& value, const Arguments& arguments) 
   return run.list(std::move(groups));
 }
 
+/// Cuts into rows of `linecount`; the last one is filled up where `fill_with` is given.
 Value batch_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("batch", {"linecount", "fill_with"}, 1);
   const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bound.integer(0, 1), 1));

@@ -17,6 +17,7 @@ std::optional<std::string> optional_text(const Arguments::Bound& bound, std::siz
   return bound.has(i) && !bound[i].is_none() ? std::optional(bound.text(i, "")) : std::nullopt;
 }
 
+/// Implements strip, lstrip and rstrip; `chars` is a set of characters, not an affix.
 template <std::string_view (*strip_some)(std::string_view, std::optional<std::string_view>)>
 Value strip_method(Run& run, const Value& self, const Arguments& arguments) {
   const auto set = optional_text(arguments.bind("strip", {"chars"}), 0);
@@ -70,6 +71,7 @@ Value affix_method(Run& run, const Value& self, const Arguments& arguments) {
   return bound[0].is_tuple() ? std::ranges::any_of(elements_of(run, bound[0]), has) : has(bound[0]);
 }
 
+/// Implements upper, lower, title and capitalize.
 template <std::string (*change)(std::string_view)>
 Value case_method(Run& run, const Value& self, const Arguments& arguments) {
   arguments.bind("a method of texts", {});
@@ -98,6 +100,7 @@ Value find_text_method(Run& run, const Value& self, const Arguments& arguments) 
                                  : Value(characters(std::string_view(*self.text()).substr(0, at)));
 }
 
+/// Counts places that do not overlap; an empty text is between all characters.
 Value count_text_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string part = arguments.bind("count", {"sub"}, 1).text(0, "");
   run.spend(self.text()->size() / 32);
@@ -112,6 +115,7 @@ Value count_text_method(Run& run, const Value& self, const Arguments& arguments)
   return count;
 }
 
+/// Joins texts; unlike the filter of this name it takes no other values.
 Value join_method(Run& run, const Value& self, const Arguments& arguments) {
   std::string text;
   bool first = true;
@@ -141,6 +145,7 @@ Value all_characters_method(Run& run, const Value& self, const Arguments& argume
   return all;
 }
 
+/// Counts numbers that are no digits, too (such as a half), as str.isalnum does.
 bool is_letter_or_digit(std::uint32_t c) {
   return is_letter(c) || is_number(c);
 }
@@ -158,6 +163,7 @@ Value is_case_method(Run& run, const Value& self, const Arguments& arguments) {
   return change(text) == text && other(text) != text;
 }
 
+/// Implements removeprefix and removesuffix, which take away one affix at most.
 template <bool at_end>
 Value remove_affix_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string affix = arguments.bind("removeprefix", {"prefix"}, 1).text(0, "");
@@ -168,6 +174,8 @@ Value remove_affix_method(Run& run, const Value& self, const Arguments& argument
                                 : text.substr(affix.size()));
 }
 
+/// Returns head, separator and tail; without the separator the text and two empty ones, which stand
+/// in front for rpartition.
 template <bool from_right>
 Value partition_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string separator = arguments.bind("partition", {"sep"}, 1).text(0, "");

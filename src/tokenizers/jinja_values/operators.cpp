@@ -21,6 +21,7 @@ constexpr std::string_view kSigns[] = {"+", "-", "*", "/", "//", "%", "** or pow
                           left.type_name(), right.type_name()));
 }
 
+/// Returns the value, or throws where it did not fit: Python's integers have no limit.
 std::int64_t checked(bool overflow, std::int64_t value) {
   if (overflow) {
     throw Fault("integers beyond 64 bits are not available");
@@ -70,6 +71,7 @@ Value compute_integers(Operation operation, std::int64_t a, std::int64_t b) {
   return checked(overflow, result);
 }
 
+/// The remainder has the sign of the divisor, as Python's.
 Value compute_reals(Operation operation, double a, double b) {
   switch (operation) {
     case Operation::add:
@@ -128,10 +130,12 @@ Value repeated(Run& run, const Value& value, std::int64_t times) {
   return run.list(std::move(items), value.is_tuple());
 }
 
+/// Returns whether this is a text or list times an integer.
 bool repeats(const Value& value, const Value& times) {
   return (value.text() != nullptr || value.list() != nullptr) && times.is_integer();
 }
 
+/// Joins two texts, two lists or two tuples; anything else is Python's error, word for word.
 Value added(Run& run, const Value& left, const Value& right) {
   if (left.text() != nullptr && right.text() != nullptr) {
     return run.text(*left.text() + *right.text());
@@ -152,6 +156,7 @@ Value added(Run& run, const Value& left, const Value& right) {
   no_operation("+", left, right);
 }
 
+/// The order of keys does not count.
 bool equal_dicts(Run& run, const Dict& left, const Dict& right) {
   return left.size() == right.size() && std::ranges::all_of(left.items(), [&](const auto& item) {
            const Value* other = right.find(item.first);
@@ -179,6 +184,7 @@ void require_defined(const Value& value) {
   }
 }
 
+/// Numbers first, then what texts and lists can: +, * by an integer, % as a format.
 Value compute(Run& run, Operation operation, const Value& left, const Value& right) {
   require_defined(left);
   require_defined(right);
@@ -263,6 +269,8 @@ bool less(Run& run, const Value& left, const Value& right, std::string_view sign
   });
 }
 
+/// Looks for a part of a text, a key of a dictionary, or an element of a list. An undefined value
+/// contains nothing.
 bool contains(Run& run, const Value& container, const Value& item) {
   if (const std::string* text = container.text()) {
     if (item.text() == nullptr) {

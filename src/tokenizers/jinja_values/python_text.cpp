@@ -34,6 +34,7 @@ std::string_view last_character(std::string_view text) {
   return text.substr(at);
 }
 
+/// Returns whether `strip` removes this character: one of the set, or white space without one.
 bool strips(std::string_view character, std::optional<std::string_view> set) {
   return set ? set->find(character) != std::string_view::npos : space_at(character) > 0;
 }
@@ -65,6 +66,7 @@ std::vector<std::string_view> split_at_spaces(std::string_view text, std::int64_
   return parts;
 }
 
+/// Approximates str.isprintable, by which repr decides what it escapes.
 bool is_printable(std::uint32_t c) {
   return c == ' ' || !(is_other(c) || is_space(c));
 }
@@ -207,6 +209,7 @@ std::int64_t characters(std::string_view text) {
   return std::ranges::count_if(text, [](char c) { return !is_continuation(c); });
 }
 
+/// Positions behind the text give its end.
 std::size_t byte_of(std::string_view text, std::int64_t position) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {

@@ -47,6 +47,7 @@ std::string title_of_words(std::string_view text) {
   return result;
 }
 
+/// Escapes HTML as markupsafe does.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -73,6 +74,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+/// Keeps the characters that urllib.parse.quote keeps, and the slash.
 std::string url_encoded(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -83,6 +85,7 @@ std::string url_encoded(std::string_view text) {
   return result;
 }
 
+/// Replaces as str.replace does; -1 is no limit.
 Value replace_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("replace", {"old", "new", "count"}, 2);
   const Arguments given{{text_of(run, bound[0]), text_of(run, bound[1]),
@@ -121,6 +124,7 @@ Value center_filter(Run& run, const Value& value, const Arguments& arguments) {
   return find_method(text, "center")(run, text, {{bound.get(0, 80)}, {}});
 }
 
+/// Counts runs of word characters, as \w+ of Python finds them.
 Value word_count_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("wordcount", {});
   const std::string text = text_of(run, value);
@@ -161,6 +165,7 @@ Value string_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.text(text_of(run, value));
 }
 
+/// Formats by `%`; named arguments are a dictionary, others a tuple.
 Value format_filter(Run& run, const Value& value, const Arguments& arguments) {
   if (!arguments.named.empty()) {
     Dict dict;
@@ -172,6 +177,7 @@ Value format_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.text(percent_format(run, text_of(run, value), run.list(arguments.positional, true)));
 }
 
+/// Takes transformers' parameters, or Jinja's: an integer in the first place is an indentation.
 Value tojson_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound =
       arguments.bind("tojson", {"ensure_ascii", "indent", "separators", "sort_keys"});

@@ -17,6 +17,7 @@ namespace {
 constexpr int kDeepestJson = 100;
 constexpr int kDeepestKey = 20;
 
+/// Converts JSON to values; Error(data) where it is nested too deeply for recursion.
 Value value_of(const nlohmann::ordered_json& json, int depth) {
   if (depth > kDeepestJson) {
     throw_data("JSON is nested deeper than {}", kDeepestJson);
@@ -122,6 +123,7 @@ bool Value::truthy() const {
   return true;
 }
 
+/// Returns Python's names, in the order of the variant's alternatives.
 std::string_view Value::type_name() const {
   constexpr std::string_view kNames[] = {"Undefined", "NoneType", "bool", "int",
                                          "float",     "str",      "list", "dict"};

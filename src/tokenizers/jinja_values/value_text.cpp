@@ -13,6 +13,7 @@
 namespace mpitron::tokenizers::jinja {
 namespace {
 
+/// Writes a value that holds no others as Python's repr does.
 std::string scalar_text(const Value& value) {
   if (value.is_bool()) {
     return value.truthy() ? "True" : "False";
@@ -23,6 +24,7 @@ std::string scalar_text(const Value& value) {
   return value.is_real() ? decimal(value.real()) : value.is_none() ? "None" : "Undefined";
 }
 
+/// Writes [a, b] or (a, b), with the comma of a tuple of one: (a,).
 std::string list_text(Run& run, const Value& value) {
   std::string text(1, value.is_tuple() ? '(' : '[');
   for (const Value& each : *value.list()) {
@@ -64,6 +66,7 @@ std::string json_text(std::string_view text, bool ascii) {
   return result + "\"";
 }
 
+/// Writes what JSON has no word for as Python's json does.
 std::string json_number(double value) {
   return std::isnan(value)   ? "NaN"
          : std::isinf(value) ? value > 0 ? "Infinity" : "-Infinity"
@@ -120,6 +123,8 @@ class JsonWriter {
     });
   }
 
+  /// Writes items between brackets, with line breaks where the style indents; empty brackets stay
+  /// together.
   template <class Items, class Write>
   void write_all(char open, char close, const Items& items, int level, Write&& write_one) {
     text_ += open;
@@ -183,6 +188,7 @@ class PercentFormat {
   }
 
  private:
+  /// Reads a conversion behind its %: (key), flags, width, precision, kind.
   Conversion read() {
     Conversion conversion;
     if (rest_.starts_with('(')) {
@@ -222,6 +228,7 @@ class PercentFormat {
     return number;
   }
 
+  /// Returns the argument of a conversion: by its key, or the next of a tuple.
   Value argument(const Conversion& conversion) {
     if (!conversion.key.empty()) {
       const Value* found =
@@ -246,6 +253,7 @@ class PercentFormat {
     return value.real();
   }
 
+  /// Formats an argument by its kind; a width is filled afterwards.
   std::string converted(const Conversion& conversion) {
     const Value value = argument(conversion);
     const int precision = static_cast<int>(conversion.precision.value_or(6));
@@ -318,6 +326,8 @@ class PercentFormat {
 
 }  // namespace
 
+/// An undefined value is an empty text, as in Jinja, and an error only where something is done with
+/// it.
 std::string text_of(Run& run, const Value& value) {
   if (value.is_undefined()) {
     return "";
@@ -325,6 +335,7 @@ std::string text_of(Run& run, const Value& value) {
   return value.text() != nullptr ? *value.text() : repr_of(run, value);
 }
 
+/// Containers may hold themselves: the depth is limited.
 std::string repr_of(Run& run, const Value& value) {
   run.spend();
   return run.deeper([&]() -> std::string {

@@ -90,6 +90,7 @@ bool JsonView::is_array() const {
   return json_of(value_).is_array();
 }
 
+/// Throws Error(data) with path, value (80 characters of it) and reason.
 void JsonView::refuse(std::string_view why) const {
   std::string value = json_of(value_).dump(-1, ' ', true, Json::error_handler_t::replace);
   if (value.size() > 80) {
@@ -102,6 +103,7 @@ bool JsonView::has(const char* key) const {
   return !get(key).is_null();
 }
 
+/// Returns a view of null where the key is absent.
 JsonView JsonView::get(const char* key) const {
   if (!json_of(value_).is_object()) {
     refuse("an object is expected");
@@ -189,6 +191,7 @@ void JsonView::for_members(
   }
 }
 
+/// Returns the place of the text among `names`, which the error lists.
 Index JsonView::choose(const char* key, std::initializer_list<std::string_view> names,
                        Index otherwise) const {
   if (!has(key)) {

@@ -42,6 +42,7 @@ constexpr std::pair<std::uint32_t, std::uint32_t> kOtherCased[] = {
     {0x10780, 0x10780}, {0x10783, 0x10785}, {0x10787, 0x107B0}, {0x107B2, 0x107BA},
     {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
 
+/// The property Cased: letters with case and titlecase, and Other_Lowercase and Other_Uppercase.
 bool is_cased(std::uint32_t c) {
   const utf8proc_category_t kind = category(c);
   return kind == UTF8PROC_CATEGORY_LU || kind == UTF8PROC_CATEGORY_LL ||
@@ -90,6 +91,8 @@ bool cased_beyond(const std::u32string& text, std::ptrdiff_t at, std::ptrdiff_t 
   return false;
 }
 
+/// Lowers character by character, as Hugging Face's normalizers do. With `final_sigma` a capital
+/// sigma that ends a word gets its final form, as in Python's str.lower.
 std::string to_lower(std::string_view text, bool final_sigma) {
   std::string lower(text);
   if (is_ascii(text)) {
@@ -144,6 +147,7 @@ std::string lower_case_with_final_sigma(std::string_view text) {
   return to_lower(text, true);
 }
 
+/// Expands the sharp s alone; utf8proc maps other characters one to one.
 std::string upper_case(std::string_view text) {
   std::string upper;
   for (const char32_t c : decode(text)) {
@@ -157,6 +161,7 @@ std::string upper_case(std::string_view text) {
   return upper;
 }
 
+/// A word begins behind any character that has no case, an apostrophe, too, as in Python.
 std::string title_case(std::string_view text) {
   std::string title;
   bool inside = false;
@@ -220,6 +225,8 @@ bool is_punctuation(std::uint32_t c) {
   return category(c) >= UTF8PROC_CATEGORY_PC && category(c) <= UTF8PROC_CATEGORY_PO;
 }
 
+/// Counts all ASCII signs as punctuation, such as $ and +, which Unicode does not (BERT's
+/// tokenization.py).
 bool is_bert_punctuation(std::uint32_t c) {
   return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) ||
          (c >= 123 && c <= 126) || (c >= 128 && is_punctuation(c));
@@ -237,12 +244,15 @@ bool is_white_space(std::uint32_t c) {
   return (char_class(c) & kSpace) != 0;
 }
 
+/// Approximates \w of Unicode's regular expressions by categories (letters, marks, numbers,
+/// connectors), and the two joiners.
 bool is_word(std::uint32_t c) {
   const utf8proc_category_t kind = category(c);
   return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) ||
          kind == UTF8PROC_CATEGORY_PC || c == 0x200C || c == 0x200D;
 }
 
+/// The blocks that BERT's tokenization.py sets apart as Chinese characters; no kana, no hangul.
 bool is_cjk(std::uint32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
          (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
@@ -257,6 +267,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
+/// Applies the replacements of transformers' clean_up_tokenization_spaces, in its order.
 void clean_up_spaces(std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> kRules[] = {
       {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
