@@ -10,6 +10,9 @@
 
 #include "build_info.h"
 
+// The program as a process: what it was built from, the files that were installed with it, and how
+// its threads wait.
+
 namespace mpitron::cli {
 
 std::string fingerprint() {
@@ -33,6 +36,8 @@ constexpr const char* kSpinCount = "1000";
 
 }  // namespace
 
+/// Starts the program anew with a spin count for libgomp, which reads it before main(); a user's
+/// own setting stays.
 void wait_patiently(char** argv) {
   // Started by way of /proc/self/exe, it would be called `exe` in lists of processes.
   ::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());

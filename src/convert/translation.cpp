@@ -30,6 +30,7 @@ bool same_bytes(const HostTensor& a, const HostTensor& b) {
   return a.dtype() == b.dtype() && std::ranges::equal(a.bytes(), b.bytes());
 }
 
+/// Compares bits: a negative zero counts as a value.
 bool is_zero(const HostTensor& tensor) {
   return std::ranges::all_of(tensor.bytes(), [](std::byte b) { return b == std::byte{0}; });
 }
@@ -53,6 +54,7 @@ void check_aliases(TensorSource& theirs, const NameTable& table, NameCheck& chec
   }
 }
 
+/// Notes a tensor that is missing or has another shape than the configuration gives it.
 void check_shape(const TensorInfo* info, const std::string& name, const Shape& expected,
                  NameCheck& check) {
   if (info == nullptr) {
@@ -155,6 +157,8 @@ class TheirView : public TensorSource {
 
 }  // namespace
 
+/// Returns a line for each problem, an empty text where there is none; weights without a
+/// counterpart are one where `strict`.
 std::string NameCheck::problems(bool strict) const {
   std::string text;
   for (const std::string& name : missing) {
@@ -169,6 +173,7 @@ std::string NameCheck::problems(bool strict) const {
   return text;
 }
 
+/// Reads tensors only to compare repetitions with what they repeat.
 NameCheck check_theirs(TensorSource& theirs, const NameTable& table) {
   NameCheck check;
   std::set<std::string> known;
@@ -190,6 +195,7 @@ NameCheck check_theirs(TensorSource& theirs, const NameTable& table) {
   return check;
 }
 
+/// Reads those of ours that they have no place for: they may only be zeros.
 NameCheck check_ours(TensorSource& ours, const NameTable& table) {
   NameCheck check;
   std::set<std::string> known;

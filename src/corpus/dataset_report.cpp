@@ -105,7 +105,7 @@ std::string to_text(const DatasetReport& report) {
     most = std::max(most, bucket.documents);
   }
   for (const LengthBucket& bucket : report.histogram) {
-    // What is there shows, however little it is.
+    // Bars are rounded up: a bucket that is not empty shows.
     const Index width = (bucket.documents * kBarWidth + most - 1) / most;
     std::string bar;
     for (Index i = 0; i < width; ++i) {

@@ -9,7 +9,7 @@
 namespace mpitron::device {
 namespace {
 
-/// Of a stream on which nothing is queued.
+/// Clock of a stream on which nothing is queued.
 class HostClock final : public StreamClock {
  public:
   void mark() override { marks_.push_back(Trace::now()); }

@@ -1,5 +1,5 @@
-// Keeps optimizer states on the host and updates them there. Gradients come and parameters go back
-// while other tensors are updated, so that the bus and the processor work at once.
+// Keeps optimizer states on the host and copies gradients in and parameters out. Copies are only
+// queued, so that the optimizer may update one tensor on the processor while the next arrives.
 #include "optim/host_share.h"
 
 #include <cmath>

@@ -100,7 +100,7 @@ void Optimizer::update_matrices(const RuleInputs& inputs) {
                    const Tensor& direction) { subtract(inputs, slot_of(piece), direction); }});
 }
 
-/// Without momentum SGD's decay is the decoupled one.
+/// Subtracts the direction. Without momentum SGD's decay is the decoupled one.
 void Optimizer::subtract(const RuleInputs& inputs, const Slot& slot, const Tensor& direction) {
   const auto rates = inputs.scheduler.rates(slot.group, slot.bounds);
   const Tensor unused = Tensor::empty(device_, direction.shape(), DType::f32);

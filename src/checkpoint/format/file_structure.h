@@ -8,7 +8,7 @@
 
 #include "checkpoint/format/file.h"
 
-// What the files of all schemas have in common.
+// The groups, attributes and names that files of all schemas have in common.
 
 namespace mpitron::checkpoint {
 

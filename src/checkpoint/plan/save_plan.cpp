@@ -148,6 +148,8 @@ class Planner {
     }
   }
 
+  /// Adds the rows in which a shard's part ends as segments: no rank holds all of such a row's
+  /// columns alike.
   void add_broken_rows(const Band& band, const std::vector<std::vector<Index>>& parts,
                        const std::vector<std::size_t>& at) {
     for (std::size_t i = 0; i < at.size(); ++i) {

@@ -23,8 +23,8 @@ struct ReadRequest {
 
 /// Order and sizes of reads.
 struct ReadOrder {
-  /// Where in its stretch each core begins, 0 to 1: ranks that read the same begin at different
-  /// places, so that each part comes from the disk once.
+  /// The place in its stretch at which each core begins, 0 to 1: ranks that read the same begin at
+  /// different places, so that each part comes from the disk once.
   double begin = 0;
   Index read_bytes = Index{8} << 20;  // the largest single read outside of whole extents
 };

@@ -68,6 +68,7 @@ CheckpointWriter::CheckpointWriter(comm::World& world, const WriterOptions& opti
 
 CheckpointWriter::~CheckpointWriter() = default;
 
+/// Keeps plan and staging memory from save to save, since a run's tensors stay the same.
 void CheckpointWriter::prepare(const Request& request) {
   Description own(request.tensors);
   const bool changed = plan_ == nullptr || !(plan_->own == own);
@@ -106,6 +107,9 @@ void CheckpointWriter::prepare(const Request& request) {
   }
 }
 
+/// Chooses when the copies are made: later, beside training, where all ranks have room for their
+/// whole share; now, as fast as blocks are written, where one has not; and never where the caller
+/// waits for the save.
 void CheckpointWriter::save(const Request& request) {
   MPITRON_CHECK(save_ == nullptr, request.iteration);
   save_ = std::make_unique<Save>(Folder(request.root), request.iteration);
@@ -185,6 +189,8 @@ bool CheckpointWriter::stage_done() {
   return group_->reduce(done ? 1 : 0, comm::Reduction::minimum) > 0;
 }
 
+/// Goes through the stages of a save, each ended on all ranks before the next begins. After an
+/// error rank 0 removes what was written.
 std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
   if (save_ == nullptr) {
     return std::nullopt;
@@ -245,6 +251,7 @@ void CheckpointWriter::complete() {
   }
 }
 
+/// Times are those of the slowest rank, by collective calls.
 SaveReport CheckpointWriter::make_report() {
   const auto slowest = [this](double seconds) {
     return group_->reduce(seconds, comm::Reduction::maximum);

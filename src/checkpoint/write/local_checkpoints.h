@@ -26,8 +26,8 @@ class LocalCheckpoints {
   };
   LocalCheckpoints(comm::World& world, Options options);
 
-  /// As CheckpointWriter's, with the rank's own tensors; the header's layout is what a later run
-  /// must have. The request's root is not looked at.
+  /// Saves as CheckpointWriter does, the rank's own tensors; the header's layout is what a later
+  /// run must have. The request's root is not looked at.
   void save(const CheckpointWriter::Request& request);
   void wait_for_copies() { writer_.wait_for_copies(); }
   /// Ends a save when all ranks have written: exchanges replicas, deletes older ones.

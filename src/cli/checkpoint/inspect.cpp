@@ -82,6 +82,7 @@ std::string writers_sentence(const checkpoint::Storage& storage) {
                      readable_bytes(bytes));
 }
 
+/// Prints everything beside tensors; the configuration only on request, since it is pages of JSON.
 void print_header(const File& file, const InspectFlags& options) {
   const Header& header = file.header();
   log::print(
@@ -223,6 +224,7 @@ void extract_tokenizer(const File& file, const std::filesystem::path& folder) {
   }
 }
 
+/// Reads elements for --statistics only.
 int inspect_one(const File& file, const InspectFlags& options) {
   if (!options.extract_tokenizer.empty()) {
     extract_tokenizer(file, options.extract_tokenizer);
@@ -239,6 +241,8 @@ int inspect_one(const File& file, const InspectFlags& options) {
   return 0;
 }
 
+/// Tells a difference: of presence, type or shape in its own words, of elements by their number and
+/// the largest distance.
 std::string sentence(const Difference& difference) {
   if (!difference.what.empty()) {
     return difference.name + ": " + difference.what;

@@ -16,7 +16,7 @@
 namespace mpitron::cli {
 namespace {
 
-/// What is wrong with a file: a sentence for the whole of it, or its damaged parts.
+/// The damage of a file: a sentence for the whole of it, or its damaged parts.
 struct Finding {
   std::string whole;
   checkpoint::Verification data;

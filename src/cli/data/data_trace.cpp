@@ -30,6 +30,7 @@ constexpr const char* kTraceHelp =
     "data-parallel rank R alone, if given), or which iterations read document N (from 0 on) of a\n"
     "corpus of --data-path.\n";
 
+/// Returns the number; Error(usage) names the flag.
 Index number_of(const std::string& flag, const std::string& text) {
   Index value = 0;
   const char* end = text.data() + text.size();
@@ -73,6 +74,7 @@ std::string to_json(const SamplePiece& piece) {
             : "");
 }
 
+/// Prints each sample with its pieces in their order, as lines or as one JSON object.
 void print_iteration(const data::Dataset& dataset, const std::vector<ScheduledSample>& samples,
                      bool json) {
   std::string text;
@@ -127,6 +129,8 @@ std::vector<Index> samples_of(const data::GptDataRequest& request, const data::D
   return samples;
 }
 
+/// Prints when the samples of a document are read: each epoch reads them anew, so that uses may be
+/// more than samples.
 void print_uses(const std::vector<ScheduledSample>& uses, Index samples, bool json) {
   std::string list;
   for (const ScheduledSample& use : uses) {
@@ -146,6 +150,7 @@ void print_uses(const std::vector<ScheduledSample>& uses, Index samples, bool js
 
 }  // namespace
 
+/// The command's own words are taken out first; all others are options of the run.
 int data_trace(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
     log::print(kTraceHelp + *help);

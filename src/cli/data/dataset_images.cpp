@@ -68,7 +68,7 @@ int pack(const Arguments& arguments) {
   return 0;
 }
 
-/// What `inspect` and `verify` are given: one set of images, and whether to print JSON.
+/// Arguments of `inspect` and `verify`: one set of images, and whether to print JSON.
 struct ListedImages {
   std::string path;
   std::unique_ptr<data::ImageList> list;

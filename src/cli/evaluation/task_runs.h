@@ -14,7 +14,7 @@
 
 namespace mpitron::cli {
 
-/// What one task found: the line that is printed, a JSON object, and the figures for a log.
+/// Results of one task: the line that is printed, a JSON object, and the figures for a log.
 struct TaskFigures {
   std::string line, json;
   std::vector<std::pair<std::string, double>> figures;

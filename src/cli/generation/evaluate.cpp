@@ -51,7 +51,7 @@ bool names(const Arguments& words, const std::string& flag) {
       words, [&](const std::string& word) { return word == flag || word.starts_with(flag + "="); });
 }
 
-/// What the command itself is asked for.
+/// Options of the command itself, beside those of the model.
 struct EvaluateOptions {
   std::vector<TaskRequest> tasks;
   std::string output;

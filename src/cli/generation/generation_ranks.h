@@ -22,7 +22,7 @@ class GenerationRanks {
   GenerationRanks(const GenerationLayout& layout, std::shared_ptr<comm::World> world);
 
   comm::World& world() const { return *world_; }
-  /// Whether this rank answers; the others take part in its steps.
+  /// Returns whether this rank answers; the others take part in its steps.
   bool leads() const { return world_->rank() == 0; }
   /// Error(usage), which names `path`, for models that cannot be cut so.
   void check(const config::ModelConfig& config, const std::string& path) const;

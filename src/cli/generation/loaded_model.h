@@ -41,7 +41,7 @@ class LoadedModel {
   /// no other is chosen. Error(usage) for kinds of models that do not generate.
   LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world);
 
-  /// Whether this rank answers; the others take part in its steps until its engine ends.
+  /// Returns whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
   void follow() { ranks_.follow(*device_, *model_, shape_, handles()); }
   /// Adapters of the option --adapter, in its order.
@@ -77,8 +77,8 @@ class LoadedModel {
   std::unique_ptr<inference::Engine> engine;  // of the rank that leads
 };
 
-/// How many blocks of keys and values a rank's cache has, beside the states of layers that keep no
-/// keys.
+/// Returns how many blocks of keys and values a rank's cache has, beside the states of layers that
+/// keep no keys.
 struct CacheSize {
   const config::ModelConfig& config;
   Index first_layer = 0;  // of this rank's stage, from 0

@@ -46,7 +46,7 @@ class RecordedModel {
     }
     engine_ = ranks.engine(*device_, model_, shape_);
   }
-  /// Of the rank that leads.
+  /// Returns the engine, which only the rank that leads has.
   inference::Engine& engine() const { return *engine_; }
   void follow() const { ranks_.follow(*device_, model_, shape_); }
 

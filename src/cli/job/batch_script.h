@@ -9,7 +9,7 @@
 
 namespace mpitron::cli {
 
-/// What a site's file (jobs/clusters/NAME.sh, read by a shell) says of its machines.
+/// A site's machines, as its file (jobs/clusters/NAME.sh, read by a shell) describes them.
 struct Cluster {
   std::string launcher = "srun";
   Index gpus_per_node = 0;

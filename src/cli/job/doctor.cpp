@@ -74,7 +74,8 @@ bool read_flags(const Arguments& arguments, DoctorFlags& wishes) {
   return true;
 }
 
-/// What only the whole program knows: versions of the libraries that it is linked with.
+/// Returns facts that only the whole program knows: versions of the libraries that it is linked
+/// with.
 doctor::ThisProgram this_program(const launch::Environment& environment) {
   const launch::MpiLibrary mpi = comm::mpi_library();
   return {.environment = environment,

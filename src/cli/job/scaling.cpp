@@ -135,7 +135,7 @@ int run_study(const report::Study& study, const ScalingLaunch& launch, const Sca
   return static_cast<int>(well ? ExitCode::success : ExitCode::failure);
 }
 
-/// What both commands take.
+/// Options of both commands.
 struct ScalingFlags {
   std::optional<report::Study> study;  // none: --help was asked for
   ScalingLaunch launch;

@@ -11,7 +11,7 @@
 
 namespace mpitron::cli {
 
-/// What a command does with the model when its run has ended well; all ranks call it.
+/// A command's work on the model after a run that has ended well; all ranks call it.
 using AfterRun = std::function<void(device::Device&, train::Session&)>;
 
 /// Trains a model of this kind (a choice of --model) with the reference's flags, then calls

@@ -69,6 +69,7 @@ std::vector<std::string> first_words(const std::string& text, const std::regex& 
 
 }  // namespace
 
+/// Returns what `mpitron COMMAND WORDS --help` prints.
 std::string help_of(const Command& command, const Arguments& words) {
   Arguments all = words;
   all.emplace_back("--help");
@@ -84,6 +85,7 @@ std::vector<std::string> options_in(const std::string& help) {
   return first_words(help, row);
 }
 
+/// Returns the commands of a command, whose usage line names COMMAND; none for others.
 std::vector<std::string> words_in(const std::string& help) {
   static const std::regex usage(R"(^usage: [^\n]* COMMAND \.\.\.)");
   static const std::regex row(R"(^  ([a-z][-a-z]*)  )");
@@ -107,6 +109,7 @@ std::vector<HelpPage> help_pages(std::span<const Command> commands) {
 
 namespace {
 
+/// Returns whether the page is that of a command, not of a command's command.
 bool stands_alone(const HelpPage& page) {
   return page.name.find(' ') == std::string::npos;
 }
@@ -131,6 +134,7 @@ std::string branches(std::span<const HelpPage> pages) {
   return text;
 }
 
+/// Quotes for fish, whose single quotes know \\ and \'.
 std::string shell_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -236,6 +240,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
+/// Writes the title line of man(7), without a date, and the section NAME.
 std::string header(const std::string& name, const std::string& summary,
                    const std::string& version) {
   std::string title = name;

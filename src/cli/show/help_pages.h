@@ -8,7 +8,7 @@
 
 namespace mpitron::cli {
 
-/// What a command says of itself, for manual pages and completion.
+/// A command's description of itself, for manual pages and completion.
 struct HelpPage {
   std::string name;                       // "preprocess", "dataset inspect"
   std::string summary;                    // one line

@@ -49,6 +49,8 @@ constexpr const char* kPlanHelp =
     "steps of runs\n"
     "mpitron plan --from-trace DIR --machine M [--what-if pp=8]: from a profiled run\n";
 
+/// Groups of the expert grid by the axes that their ranks differ in; train::kDenseGroups has those
+/// of the dense one.
 constexpr train::NamedAxes kExpertGroups[] = {{"expert", "ep"},
                                               {"expert tensor", "tp"},
                                               {"expert tensor x expert", "tp-ep"},
@@ -84,6 +86,7 @@ std::vector<NamedGroups> groups_of(const Plan& plan) {
   return all;
 }
 
+/// Lays the run out by the functions that training calls; the memory is that of a replayed program.
 Plan make_plan(const config::ParsedRun& parsed) {
   const config::RunConfig& run = parsed.run;
   PlannedSchedule pipeline = plan_schedule(run);
@@ -95,6 +98,7 @@ Plan make_plan(const config::ParsedRun& parsed) {
           .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
 }
 
+/// Writes what a stage's chunk holds; layers are counted from 1, as in options.
 std::string layers_line(const pipeline::ChunkLayers& layers) {
   std::string text = layers.has_embedding ? "embedding, " : "";
   text += layers.count == 0 ? "no layers"
@@ -104,6 +108,8 @@ std::string layers_line(const pipeline::ChunkLayers& layers) {
   return text + (layers.has_loss ? ", output and loss" : "");
 }
 
+/// Prints the sizes of the grids, the layers of each stage, the schedule with its bubble (the share
+/// of idle time), and the memory.
 void print_summary(const Plan& plan) {
   const config::ParallelConfig& p = plan.parallel;
   log::print(fmt::format("{} ranks = {} tensor x {} context x {} data x {} pipeline", p.world_size,
@@ -152,6 +158,8 @@ void print_nodes(const Plan& plan) {
       between.empty() ? "none" : fmt::format("{}", fmt::join(between, ", "))));
 }
 
+/// Prints the first groups of each kind and their first ranks: thousands of ranks would fill the
+/// screen.
 void print_groups(const Plan& plan) {
   constexpr std::size_t kShown = 16;
   for (const auto& [name, groups] : groups_of(plan)) {
@@ -168,6 +176,7 @@ void print_groups(const Plan& plan) {
   }
 }
 
+/// Writes the sizes and the schedule, and with `with_groups` the ranks of all groups, uncut.
 std::string to_json(const Plan& plan, bool with_groups) {
   const config::ParallelConfig& p = plan.parallel;
   std::string text = fmt::format(

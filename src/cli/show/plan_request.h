@@ -11,6 +11,9 @@
 #include "plan/search/report.h"
 #include "plan/search/search.h"
 
+// What `mpitron plan` was asked for, and how its answers are printed; plan_request.cpp,
+// plan_layouts.cpp and plan_machine.cpp implement it.
+
 namespace mpitron::cli {
 
 inline constexpr double kGigabyte = 1e9;

@@ -90,8 +90,8 @@ void print_rows(const plan::Validation& validation) {
   }
 }
 
-/// Also prints what was not predicted, with its reason: no row of the table is passed over in
-/// silence.
+/// Prints the classes, and what was not predicted, with its reason: no row of the table is passed
+/// over in silence.
 void print_summary(const plan::Validation& validation, const plan::Library& library) {
   for (const plan::ErrorSummary& s : plan::summarize(validation)) {
     log::print(

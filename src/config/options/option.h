@@ -23,7 +23,7 @@ enum class Type : std::uint8_t {
   frequency  // an integer or a list expression, see list_expression.h
 };
 
-/// What the program does about an option of the reference. Each option of its parser has a row, so
+/// The program's answer to an option of the reference. Each option of its parser has a row, so
 /// that none is unknown: one that cannot be obeyed is refused by name or told about.
 enum class Status : std::uint8_t {
   works,       // does what its help says

@@ -6,7 +6,6 @@
 #include "config/rules/constraint.h"
 #include "config/sources/given_option.h"
 
-// Rules of models with an encoder: BERT and T5.
 // Rules of models with an encoder, BERT and T5 (E153 to E158): options that only they read, and
 // layers and layouts that they do not have.
 
@@ -53,6 +52,8 @@ Result options_of_the_model(const Facts& f) {
                          ""};
 }
 
+/// Refuses kinds of layers, and what cuts a stream of tokens into samples: an encoder's samples are
+/// texts of their own.
 Result plain_layers(const Facts& f) {
   if (f.run.model.family().decoder_only) {
     return {};
@@ -105,6 +106,8 @@ Result decoder_sizes(const Facts& f) {
   return {};
 }
 
+/// Each direction has half of the buckets, and half of those stand for single distances: hence the
+/// multiple of 4, and a largest distance beyond them.
 Result relative_positions(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (m.position_embedding_type != PositionEmbedding::relative) {

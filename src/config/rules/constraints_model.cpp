@@ -68,7 +68,7 @@ Result possible_sizes(const Facts& f) {
 }
 
 Result one_depth(const Facts& f) {
-  // Of a vision-language model the encoder is that of images.
+  // The encoder of a vision-language model is that of images, with a depth of its own.
   return f.values.given("num_layers") && f.values.given("encoder_num_layers") &&
                  f.run.model.family().samples != SampleKind::image_texts
              ? Violation{"both are given", "--num-layers " + f.values.text("num_layers")}

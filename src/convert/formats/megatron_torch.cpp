@@ -23,6 +23,7 @@ using io::TorchTensor;
 constexpr const char *kTorchFile = "model_optim_rng.pt", *kPrefix = "mp_rank_",
                      *kLayers = "decoder.layers.";
 
+/// The place of a rank's folder, ordered by stage.
 struct RankName {
   std::size_t tensor = 0, stage = 0;
   bool operator<(const RankName& other) const {
@@ -241,6 +242,8 @@ void MegatronTorch::add_chunk(std::size_t stage, const std::string& key, Index f
   }
 }
 
+/// Notes a rank's shard. The output layer of a tied model is a copy of the embedding on the last
+/// stage, and ignored.
 void MegatronTorch::add_parameter(std::size_t tensor_rank, std::size_t stage,
                                   const std::string& name, const PickleValue& value) {
   if (name == "output_layer.weight" && !description_.model.untie_embeddings_and_output_weights) {
@@ -260,6 +263,8 @@ void MegatronTorch::add_parameter(std::size_t tensor_rank, std::size_t stage,
   shards.values[tensor_rank] = &value;
 }
 
+/// Returns the shards in the order of tensor ranks; Error(data) where one is missing or differs in
+/// shape or type.
 std::vector<TorchTensor> MegatronTorch::shards_of(const std::string& name) const {
   const auto found = shards_.find(name);
   if (found == shards_.end()) {
@@ -300,6 +305,7 @@ TensorInfo MegatronTorch::global_info(const std::string& name) const {
   return info;
 }
 
+/// Joins the shards by the way in which Megatron divides this parameter.
 HostTensor MegatronTorch::read(const std::string& name) {
   const TensorInfo info = global_info(name);
   const std::vector<TorchTensor> shards = shards_of(name);
@@ -323,6 +329,7 @@ HostTensor MegatronTorch::read(const std::string& name) {
   return result;
 }
 
+/// Looks for folders mp_rank_... in the folder, or in that of the iteration that it names.
 bool is_megatron_torch(const fs::path& path) {
   if (!fs::is_directory(path)) {
     return false;

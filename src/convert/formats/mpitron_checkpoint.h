@@ -18,8 +18,8 @@ class MpitronCheckpoint : public TensorSource {
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
   HostTensor read(const std::string& name) override;
 
-  /// What the header says. ModelReader, which has the tensors of every format under our names,
-  /// takes type and rows of the words' matrix from there.
+  /// Returns the description in the header. ModelReader, which has the tensors of every format
+  /// under our names, takes type and rows of the words' matrix from there.
   const ModelDescription& description() const { return description_; }
   /// Returns a text of the header; null where it has none of this name.
   const std::string* text(const std::string& name) const;

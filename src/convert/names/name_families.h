@@ -10,8 +10,8 @@
 
 namespace mpitron::convert {
 
-/// What a family needs of a model, since nothing else can be said in its config.json: whether the
-/// model has it, and the option by which one gets it.
+/// Properties that a family needs of a model, since nothing else can be said in its config.json:
+/// whether the model has it, and the option by which one gets it.
 using Needs = std::vector<std::pair<bool, std::string>>;
 
 /// A family of models of Hugging Face: its tensors' names, its needs, and what repeats in its
@@ -25,8 +25,8 @@ struct Family {
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   const char* optional_prefix = "";  // files of the first releases lack it
   bool stacked_experts = false;      // formats/stacked_experts.h
-  // Of a model that sees images: its encoder, described by the encoder's sizes, and its language
-  // model, all of whose names begin with language_model.
+  // Names of a model that sees images: its encoder, described by the encoder's sizes, and its
+  // language model, all of whose names begin with language_model.
   std::span<const EntryBlock> tower = {}, language = {};
 };
 

@@ -56,6 +56,7 @@ bool applies(When when, const ModelConfig& m, Index layer) {
 
 constexpr std::string_view kLayer = "{}", kExpert = "{e}";
 
+/// Returns whether the entry stands for a tensor of each layer, or of each expert.
 bool has(const Entry& entry, std::string_view placeholder) {
   return std::string_view(entry.ours).find(placeholder) != std::string_view::npos;
 }
@@ -65,6 +66,7 @@ struct Place {
   Index layer = 0, expert = 0;
 };
 
+/// Replaces the placeholders of a name by numbers.
 std::string name_at(std::string name, const Place& place) {
   for (const auto& [placeholder, number] :
        {std::pair(kLayer, place.layer), std::pair(kExpert, place.expert)}) {
@@ -178,6 +180,7 @@ void leave_the_end_out(const ModelDescription& tower, NameTable& table) {
   table.end_of_layers = tower.model.num_layers;
 }
 
+/// Returns the family; Error(data) lists those there are.
 const Family& family_of(std::string_view model_type) {
   const auto found = std::ranges::find(families(), model_type, &Family::model_type);
   if (found == families().end()) {
@@ -197,6 +200,7 @@ Index NameRule::rows_of_theirs() const {
   return sum;
 }
 
+/// Returns the shape that the part has in their file.
 Shape NameRule::shape_of(const Part& part) const {
   if (shape_of_theirs) {
     return *shape_of_theirs;
@@ -236,6 +240,7 @@ bool has_stacked_experts(std::string_view model_type) {
   return family_of(model_type).stacked_experts;
 }
 
+/// Error(data) names what the family needs and the model has not.
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description) {
   const Family& family = family_of(model_type);
   if (const std::string needs = obstacle(family, description.model); !needs.empty()) {

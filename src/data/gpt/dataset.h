@@ -7,6 +7,8 @@
 #include "data/gpt/gpt_sample.h"
 #include "utils/numbers/shape.h"
 
+// The interface of data sets of tokens: samples by number, and where in the corpora they come from.
+
 namespace mpitron::data {
 
 class SequenceSource;

@@ -33,8 +33,8 @@ class GptDataset final : public Dataset {
 
   Index size() const override { return plan_.samples; }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
-  /// As Dataset has it. With `inter_document_masking` a document is what the index takes from one
-  /// sequence; padding belongs to the last one.
+  /// Reads a row as Dataset says. With `inter_document_masking` a document is what the index takes
+  /// from one sequence; padding belongs to the last one.
   void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
                 const GptSample& row) const override;
   const std::string& description() const override { return description_; }

@@ -44,8 +44,8 @@ template <class T>
 std::vector<T> build_document_index(const GptIndexRequest& request, const GptIndexPlan& plan,
                                     RandomState& random);
 
-/// Where sample i begins: (position in the document index, token offset). [samples + 1, 2], flat; T
-/// int32 or int64.
+/// Returns where sample i begins: (position in the document index, token offset), [samples + 1, 2],
+/// flat; T is int32 or int64.
 template <class T, class Document>
 std::vector<T> build_sample_index(const GptIndexRequest& request, const GptIndexPlan& plan,
                                   std::span<const Document> documents);

@@ -25,7 +25,7 @@ constexpr std::array<Figure::Shape, 6> kFigures = {Figure::Shape::circle,  Figur
                                                    Figure::Shape::diamond, Figure::Shape::ring,
                                                    Figure::Shape::square,  Figure::Shape::triangle};
 
-// Of scenes:
+// Words and colours of the shapes in scenes.
 struct NamedColour {
   std::string_view name;
   Colour colour;

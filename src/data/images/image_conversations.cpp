@@ -16,10 +16,12 @@ namespace {
 
 using nlohmann::json;
 
+/// Returns OpenAI's word for a role of ShareGPT.
 std::string role_of(const std::string& word) {
   return word == "human" ? "user" : word == "gpt" ? "assistant" : word;
 }
 
+/// Returns the value under either name; json::exception where there is neither.
 const json& one_of(const json& turn, const char* name, const char* other) {
   const auto found = turn.find(name);
   return found != turn.end() ? *found : turn.at(other);
@@ -196,6 +198,7 @@ Index count_images(std::string_view text) {
   return count;
 }
 
+/// Puts tags around each <image>, as NVLM's or InternVL's prompts have them.
 std::string with_image_tags(std::string text, config::ImageTags kind) {
   if (kind == config::ImageTags::none) {
     return text;
@@ -212,6 +215,7 @@ std::string with_image_tags(std::string text, config::ImageTags kind) {
   return text;
 }
 
+/// Takes shards where the path names any, else a file of JSON lines.
 std::unique_ptr<ConversationList> open_conversations(const std::filesystem::path& path,
                                                      const std::filesystem::path& index_folder) {
   if (path.string().find("://") != std::string::npos) {

@@ -36,8 +36,8 @@ class ImageTextDataset final : public Dataset {
     /// Ids in front of tile 1, 2, ...; the last one's are the thumbnail's. Empty: no tags.
     std::vector<std::vector<std::int64_t>> tile_tags = {};
   };
-  /// Where texts share rows (`vlm.packing_window`), all of them are looked at here: Error(data)
-  /// with the name of one that is longer than a row.
+  /// Looks at all texts where they share rows (`vlm.packing_window`): Error(data) with the name of
+  /// one that is longer than a row.
   ImageTextDataset(std::unique_ptr<ConversationList> conversations, const Options& options);
 
   Index size() const override { return rows_ ? rows_->size() : conversations_->size(); }

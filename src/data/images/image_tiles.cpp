@@ -5,6 +5,9 @@
 #include "images/augment/views.h"
 #include "images/transforms/tiles.h"
 
+// From an image to the numbers that a vision tower reads: cut into tiles, resized and normalised as
+// CLIP or SigLIP was trained.
+
 namespace mpitron::data {
 namespace {
 
@@ -15,6 +18,7 @@ constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
 
 }  // namespace
 
+/// Appends [tiles, channels, height, width], the thumbnail last.
 void append_tiles(const images::Image& image, const config::VlmConfig& vlm,
                   std::vector<float>& planes) {
   const bool clip = vlm.tower == config::TowerKind::clip;

@@ -7,6 +7,9 @@
 
 #include "utils/error.h"
 
+// --split "969,30,1": weights of training, validation and test, as ranges of the sequences from 0
+// to 1.
+
 namespace mpitron::data {
 namespace {
 

@@ -76,8 +76,8 @@ class DocumentReader {
 
  private:
   class Input;
-  // Where the last whole document of a block ends, of which so many bytes were searched in vain
-  // before; 0 where none does.
+  // Returns where the last whole document of a block ends, of which `searched` bytes were looked
+  // at in vain before; 0 where none does.
   using EndOfDocuments = std::size_t (*)(std::string_view block, std::size_t searched);
 
   EndOfDocuments end_of_documents(bool json) const;

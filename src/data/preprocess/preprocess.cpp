@@ -26,6 +26,7 @@ constexpr Index kMaxParts = 256;      // keys times partitions: three open files
 constexpr Index kMaxComplaints = 10;  // lines about single documents
 constexpr std::size_t kSplitterCharacters = 1'000'000;  // Megatron's limit on one call
 
+/// Documents that a worker encodes at a time, and what became of them.
 struct Batch {
   DocumentBatch raw;
   std::vector<io::TokenBlock> blocks;   // [partition, key]
@@ -95,12 +96,15 @@ class Encoder {
     }
   }
 
+  /// A hole in a file reads as NUL bytes, which would be tokens.
   static void check_no_nul(std::string_view text) {
     if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
       throw_data("a NUL byte at byte {} of the text: the file is no text, or has a hole", at);
     }
   }
 
+  /// Replaces the texts of each key by their sentences; long texts are split in pieces of
+  /// kSplitterCharacters, as in Megatron.
   void split_texts() {
     for (std::vector<std::string_view>& texts : texts_) {
       sentences_.clear();
@@ -173,6 +177,7 @@ void check_options(const PreprocessOptions& options) {
   }
 }
 
+/// Plain text has no keys, and goes under the only one.
 void check_keys(const std::vector<std::string>& inputs, const PreprocessOptions& options) {
   for (const std::string& input : inputs) {
     if (options.json_keys.size() > 1 && names_plain_text(input)) {
@@ -201,6 +206,8 @@ std::string identity(const tokenizers::Tokenizer& tokenizer, const PreprocessOpt
   return hash128_hex(text);
 }
 
+/// Throws interrupted_unsaved; `preprocess` makes `interrupted` of it where a journal keeps the
+/// work.
 void throw_if_stopped(const PreprocessOptions& options) {
   if (options.stop && options.stop()) {
     throw Error(ExitCode::interrupted_unsaved, "preprocess was stopped; nothing was written");
@@ -221,6 +228,7 @@ bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& o
   return more;
 }
 
+/// Adds a batch to the report, and warns of the first documents that were left out.
 void count(const Batch& batch, PreprocessReport& report) {
   for (const std::string& complaint : batch.complaints) {
     if (++report.bad_lines <= kMaxComplaints) {
@@ -233,6 +241,8 @@ void count(const Batch& batch, PreprocessReport& report) {
   report.bytes += batch.raw.file_bytes;
 }
 
+/// Runs the pipeline: workers encode at once, and take turns in reading and in writing, which
+/// follow the input's order.
 void write_all(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options,
                DocumentReader& reader, PreprocessOutput& output, PreprocessReport& report) {
   std::vector<Encoder> encoders;
@@ -258,6 +268,7 @@ void write_all(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& 
 
 }  // namespace
 
+/// Checks everything that the options alone tell before a file is opened.
 PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
                             const PreprocessOptions& options) {
   check_options(options);

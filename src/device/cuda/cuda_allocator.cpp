@@ -11,7 +11,8 @@
 namespace mpitron::device {
 namespace {
 
-/// What cuBLASLt takes for granted of the places of matrices, and a whole number of sectors.
+/// Alignment that cuBLASLt takes for granted of the places of matrices, and a whole number of
+/// sectors.
 constexpr std::size_t kGranularity = 512;
 
 /// Pages of the driver, through a pair of its functions.

@@ -5,7 +5,7 @@
 
 namespace mpitron::device {
 
-/// Both the sentence and the name, which manuals are searched for.
+/// Throws Error(environment) with both the sentence and the name, which manuals are searched for.
 void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) {
     throw_environment("CUDA: {}: {} ({})", what, cudaGetErrorString(status),

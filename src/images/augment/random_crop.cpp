@@ -2,6 +2,9 @@
 
 #include <cmath>
 
+// torchvision's RandomResizedCrop: ten tries at a random area and aspect ratio, else the middle.
+// Draws are by number, so that a sample's crop does not depend on which thread reads it.
+
 namespace mpitron::images {
 namespace {
 

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <numbers>
 
+// Shears and rotations by mapping each pixel of the result back into the image, with PIL's
+// interpolation.
+
 namespace mpitron::images {
 namespace {
 

@@ -3,7 +3,7 @@
 
 namespace mpitron::images {
 
-// What comes from outside the image is grey (128), as in AutoAugment.
+// Affine transforms of images; pixels from outside the image are grey (128), as in AutoAugment.
 //
 // Numerical contract: within one grey level of PIL's transform.
 

@@ -91,6 +91,7 @@ void BlockPool::take_from_idle(Index index) {
   --shelf.idle;
 }
 
+/// Takes a block: a free one, else the oldest that nobody uses and whose tokens are then forgotten.
 std::optional<Index> BlockPool::take(Index owner) {
   Shelf& shelf = shelves_[at(owner)];
   Index index = -1;
@@ -127,6 +128,8 @@ void BlockPool::give_back(Index index) {
   }
 }
 
+/// Makes a full block known by its tokens and the block before it. Where another block holds the
+/// same, that one's name is returned, and this one stays unknown.
 Hash128 BlockPool::remember(Index index, const Hash128& before, std::span<const TokenId> ids) {
   Block& block = blocks_[at(index)];
   if (block.known) {

@@ -52,6 +52,7 @@ std::regex python_regex(const std::string& pattern) {
   }
 }
 
+/// Selects the match of an answer, or its first group with text.
 std::string AnswerFilter::operator()(const std::string& answer) const {
   if (!extracts) {
     return answer;
@@ -67,6 +68,7 @@ std::string AnswerFilter::operator()(const std::string& answer) const {
              : "[invalid]";
 }
 
+/// Compares two texts after what does not count was taken out.
 bool AnswerComparison::same(const std::string& a, const std::string& b) const {
   const auto plain = [this](std::string text) {
     for (const std::regex& pattern : ignored) {

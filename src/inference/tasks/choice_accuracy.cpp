@@ -44,6 +44,8 @@ double standard_error(const std::vector<bool>& correct) {
   return others > 0 ? std::sqrt(mean * (1 - mean) / others) : 0;
 }
 
+/// Makes the window of a choice: blanks at the context's end go to the continuation, as
+/// lm-evaluation-harness does, because tokenizers join them with the word behind.
 TextWindow continuation_window(const tokenizers::Tokenizer& tokenizer, std::string context,
                                const std::string& text) {
   const std::size_t blanks = context.find_last_not_of(" \t\n\v\f\r") + 1;
@@ -62,6 +64,8 @@ TextWindow continuation_window(const tokenizers::Tokenizer& tokenizer, std::stri
   return window;
 }
 
+/// Scores all choices of all questions in one list of windows, then judges each question by the
+/// sums of its own.
 ChoiceResult choice_accuracy(const WindowScorer& scorer, const tokenizers::Tokenizer& tokenizer,
                              const std::vector<TaskQuestion>& questions, Index length) {
   ChoiceResult result;

@@ -48,6 +48,7 @@ bool TaskDocument::operator==(const TaskDocument& other) const {
 
 DocumentTemplate::DocumentTemplate(std::string text) : source_(std::move(text)) {}
 
+/// Returns a field's value, or fills a template's expressions in.
 std::string DocumentTemplate::text(const TaskDocument& document) const {
   const Json& json = document.content_->json;
   if (json.contains(source_)) {

@@ -104,6 +104,7 @@ class Reader {
     return result;
   }
 
+  /// Reads a sum; texts are joined and numbers added, as in Python.
   Json sum() {
     Json value = term();
     while (take('+')) {
@@ -119,6 +120,7 @@ class Reader {
     return value;
   }
 
+  /// Reads a term with its methods, fields and places behind it.
   Json term() {
     Json value = primary();
     while (true) {
@@ -162,6 +164,7 @@ class Reader {
     return result;
   }
 
+  /// Reads a list, a dictionary, a text, a number or a name.
   Json primary() {
     if (take('[')) {
       return items(']');

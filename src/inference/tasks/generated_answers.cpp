@@ -19,6 +19,8 @@ std::string cut(std::string answer, const std::vector<std::string>& until) {
   return answer;
 }
 
+/// Measures overlap of words, which needs the whole corpus where n-grams are counted over all
+/// answers.
 void measure_overlap(const EvaluationTask& task, const std::vector<TaskQuestion>& questions,
                      GenerationResult& result) {
   std::vector<std::pair<std::string, std::string>> texts;
@@ -86,6 +88,7 @@ struct Asking {
   Index answer = 1;  // most tokens of one
 };
 
+/// Makes a greedy request that ends where the task's answers end.
 GenerationRequest request_of(const Asking& how, const TaskQuestion& question, Index& cut) {
   GenerationRequest request{.prompt = {},
                             .max_tokens = how.answer,
@@ -123,6 +126,7 @@ void generate_answers(const Asking& how, std::span<const TaskQuestion> questions
 
 }  // namespace
 
+/// Generates answers to all questions and counts those that each filter finds right.
 GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                     const EvaluationTask& task,
                                     const std::vector<TaskQuestion>& questions,

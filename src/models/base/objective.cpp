@@ -1,5 +1,5 @@
-// Computes the sums and seeds of objectives. Sums are fp64 over tokens in order, and ranks add
-// theirs in rank order.
+// Computes an objective's sums over this rank's tokens, in fp64, and the seed of its backward pass;
+// the caller adds the sums of other ranks.
 #include "models/base/objective.h"
 
 namespace mpitron::models {

@@ -13,8 +13,8 @@ namespace {
 using config::VisionConfig;
 using tensor::Tensor;
 
-/// Where `count` crops of `numbers` numbers begin, behind the first `skipped` numbers of every
-/// image.
+/// Lists the places where `count` crops of `numbers` numbers begin, behind the first `skipped`
+/// numbers of every image.
 std::vector<const float*> crops_of(std::span<const float> pixels, Index images, Index skipped,
                                    Index count, Index numbers) {
   const Index per_image = static_cast<Index>(pixels.size()) / images;

@@ -23,7 +23,7 @@ constexpr double kStudentTemperature = 0.1;
 constexpr double kCentreMomentum = 0.9;
 constexpr std::uint64_t kLocalCrops = 0x4C4F43414C;  // of the seed of their dropout
 
-/// Of the student's pass over so many crops of each image.
+/// Returns the context of the student's pass over so many crops of each image.
 Context with_crops(Context context, Index crops, std::uint64_t seed) {
   context.seed ^= seed;
   context.position.first_sample *= crops;

@@ -16,7 +16,7 @@ struct Planes {
   std::vector<double> painted, target;
 };
 
-/// What is behind the mask, as planes; 0 elsewhere.
+/// Cuts out what is behind the mask, as planes; 0 elsewhere.
 std::vector<Planes> masked_planes(const PaintedPatches& patches,
                                   const config::VisionConfig& vision) {
   const Index samples = patches.painted.shape()[1], edge = vision.patch;

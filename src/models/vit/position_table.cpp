@@ -14,7 +14,7 @@ Index whole_root(Index value) {
   return root * root == value ? root : 0;
 }
 
-/// Where a new row or column lies between two old ones.
+/// Place of a new row or column between two old ones.
 struct Between {
   Index low, high;
   float share;  // of the higher one

@@ -46,7 +46,7 @@ Tensor patches_of(device::Device& device, std::span<const float* const> images,
   return tensor::prefetch(device, result);
 }
 
-/// Where the images of a microbatch begin.
+/// Lists where the images of a microbatch begin.
 std::vector<const float*> images_of(const HostMicrobatch& microbatch, const VisionConfig& vision) {
   std::vector<const float*> images;
   for (Index i = 0; i < microbatch.samples; ++i) {

@@ -16,7 +16,8 @@ double projection_ratio(const ModelConfig& model) {
   return static_cast<double>(model.kv_channels * model.num_attention_heads) / hidden(model);
 }
 
-/// Beside residual_bytes: queries, keys, values and the output, as if all were h wide.
+/// Counts bytes kept beside residual_bytes: queries, keys, values and the output, as if all were h
+/// wide.
 double kept_bytes(const ModelConfig& model) {
   return residual_bytes(model) + 8 * hidden(model);
 }

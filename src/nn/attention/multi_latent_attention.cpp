@@ -130,7 +130,8 @@ Var MultiLatentAttention::up_projected(Context& context, const Latents& latents,
   return ops::latent_qkv(context, up, heads_, rotates_ ? rotary : std::nullopt);
 }
 
-/// With --recompute-modules mla_up_proj the latents are kept and qkv is made of them again.
+/// Makes the fused qkv. With --recompute-modules mla_up_proj the latents are kept and qkv is made
+/// of them again.
 Recomputable MultiLatentAttention::fused_qkv(Context& context, const Latents& latents,
                                              const std::optional<ops::RotaryTables>& rotary) const {
   Var qkv = up_projected(context, latents, rotary);

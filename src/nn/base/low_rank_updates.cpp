@@ -120,8 +120,8 @@ void place_factors(const Adapter::Factors& factors, const ops::OutputBlocks& blo
 
 }  // namespace
 
-/// Of all parts of the layer, zeros elsewhere in B. Adapters serve generation, where tensors lie on
-/// the host.
+/// Joins all parts of the layer, with zeros elsewhere in B. Adapters serve generation, where
+/// tensors lie on the host.
 Adapter::Joined LowRankUpdates::joined(device::Device& device, const Adapter& adapter,
                                        const Var& y) const {
   std::vector<std::pair<const Adapter::Factors*, const ops::OutputBlocks*>> parts;

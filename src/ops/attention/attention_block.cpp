@@ -22,7 +22,7 @@ ConstTensorView own_bias(const AttentionSettings& settings) {
   return {own.view().data, bias.dtype(), {n, distances}, {1, heads}};
 }
 
-/// What forward and backward are given alike.
+/// Sets the arguments that forward and backward have in common.
 template <class Kernel>
 void set_inputs(Kernel& kernel, const ConstTensorView& queries, const AttentionKeys& keys,
                 const AttentionSettings& settings) {

@@ -15,7 +15,7 @@ namespace {
 using device::TensorView;
 using tensor::Tensor;
 
-/// Which part of the up projection heads multiply with.
+/// Part of the up projection that heads multiply with.
 enum class UpPart { keys_transposed, values };
 
 /// [n, r, dq] or [n, dv, r].

@@ -10,7 +10,8 @@ namespace {
 
 using comm::GroupHandle;
 
-/// The same with dropout told which of the sequence's positions this member of `group` has.
+/// Returns the settings with dropout told which of the sequence's positions this member of `group`
+/// has.
 AttentionSettings placed(AttentionSettings settings, Index s_local, const comm::Group& group) {
   settings.dropout.index.sequence =
       zigzag_slice(s_local * group.size(), group.size(), group.rank()).map;

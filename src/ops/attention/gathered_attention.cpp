@@ -14,7 +14,7 @@ using comm::GroupHandle;
 using device::ConstTensorView;
 using tensor::Tensor;
 
-/// Where this member's queries stand among all keys.
+/// Returns the positions of this member's queries among all keys.
 kernels::AttentionPositions positions_of(const Tensor& qkv, const comm::Group& group) {
   const Index s = qkv.shape()[0] * group.size();
   return {.queries = zigzag_slice(s, group.size(), group.rank()).map, .keys = {}};

@@ -25,7 +25,8 @@ struct BiasDropoutAddBackward {
     autograd::accumulate(context, x_slot, dx);
   }
 
-  /// What flows into x: the gradient itself unless a mask or another type stands between.
+  /// Returns the gradient that flows into x: the output's itself, unless a mask or another type
+  /// stands between.
   Tensor branch_gradient(Context& context, const Tensor& gradient) const {
     if (!mask.active() && gradient.dtype() == x_dtype) {
       return gradient;

@@ -74,7 +74,8 @@ class AllGatherDispatcher final : public TokenDispatcher {
   }
 
  private:
-  /// Where this rank's rows lie among those of all; a negative one stands for no token.
+  /// Renumbers this rank's rows to their places among those of all; a negative one stands for no
+  /// token.
   Tensor gathered_rows(Context& context, const Var& x, const Tensor& rows) const {
     if (ranks_.group->size() == 1) {
       return rows;

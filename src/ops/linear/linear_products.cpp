@@ -20,7 +20,7 @@ using tensor::Tensor;
 
 namespace {
 
-/// By a weight that is packed for generation.
+/// Multiplies by a weight that is packed for generation.
 void multiply_packed(Context& context, const Tensor& x, const Parameter& weight,
                      const Parameter* bias, const Tensor& y) {
   kernels::PackedMatmul product{.x = x.view(),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+// Times of kernels by kernel, type, extents and work, of which the median counts.
+
 namespace mpitron::plan {
 
 void LaunchTimes::after(const device::LaunchRecord& record) {

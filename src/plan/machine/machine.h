@@ -62,7 +62,7 @@ struct Services {
 /// GPUs, nodes, network and services.
 struct Machine : Processor, Links, Reached, Services {
   std::string name;
-  // What `mpitron doctor --calibrate` has measured here: then steps are replayed with it.
+  // Measurements of `mpitron doctor --calibrate` on this machine: with them steps are replayed.
   std::shared_ptr<const MeasuredCosts> measured;
 
   /// Returns the operations a second that large products reach in this precision; 0 where the GPU

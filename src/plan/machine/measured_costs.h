@@ -30,9 +30,8 @@ struct TimedOperation {
 std::vector<Index> extents_of(const device::LaunchRecord& record);
 double work_of(const device::LaunchRecord& record);
 
-/// What was measured on a machine (`mpitron doctor --calibrate`): times of the kernels and
-/// operations that programs are made of. What was not measured is told from what lies nearest to
-/// it.
+/// Times measured on a machine (`mpitron doctor --calibrate`): of the kernels and operations that
+/// programs are made of. Others are estimated from the nearest measured ones.
 class MeasuredCosts {
  public:
   void add(TimedKernel kernel);

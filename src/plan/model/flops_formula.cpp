@@ -5,6 +5,9 @@
 #include "train/model/flops.h"
 #include "utils/error.h"
 
+// The ways in which publications count a step's operations, by which their TFLOP/s and MFU are
+// turned into seconds.
+
 namespace mpitron::plan {
 namespace {
 
@@ -32,6 +35,8 @@ const char* to_string(FlopsFormula formula) {
   return kFormulas[static_cast<std::size_t>(formula)].name;
 }
 
+/// Returns the operations of a step. `hardware` counts the forward pass twice, as with full
+/// recomputation; `megatron` is the formula of Megatron's training log.
 double step_flops(const Job& job, FlopsFormula formula) {
   const double tokens = job.sequence() * job.global_batch();
   switch (formula) {

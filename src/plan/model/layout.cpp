@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+// Layouts of a search as options of a run, and back.
+
 namespace mpitron::plan {
 namespace {
 

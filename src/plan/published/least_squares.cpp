@@ -1,5 +1,7 @@
 #include "plan/published/least_squares.h"
 
+// The linear solver of the fit; its matrices have a row for each fitted parameter, some dozens.
+
 namespace mpitron::plan {
 
 /// Factors by Cholesky, and substitutes forwards and backwards.

@@ -79,7 +79,7 @@ class Fitter {
     return result;
   }
 
-  // What LeastSquares asks for.
+  // The functions that LeastSquares calls.
   std::vector<double> place() const {
     std::vector<double> z;
     for (const Parameter& parameter : parameters_) {

@@ -26,7 +26,7 @@ struct Exchange {
   double tokens = 0;  // of a rank
   double choices = 0;
   double bytes = 0;  // of a token
-  // Where a token's experts lie in at most so many of so many parts of all experts; 0: anywhere.
+  // A token's experts lie in at most `most_parts` of `parts` parts of all experts; 0: anywhere.
   double most_parts = 0;
   double parts = 0;
 };

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+// Seconds of a matrix product from its shape: tiles of the output in waves over the
+// multiprocessors, and the bytes that it moves.
+
 namespace mpitron::plan {
 namespace {
 

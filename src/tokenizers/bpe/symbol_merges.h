@@ -24,7 +24,7 @@ class SymbolMerges {
     std::uint32_t bytes = 0;
   };
 
-  /// Of rules for the same pair the last one counts.
+  /// Takes the rules in any order; of two for the same pair the last one counts.
   explicit SymbolMerges(std::span<const Rule> rules);
 
   /// Merges in place; the vector shrinks.

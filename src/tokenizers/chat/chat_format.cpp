@@ -100,7 +100,7 @@ std::optional<std::string_view> ChatFormat::recognise(std::string_view chat_temp
   const auto has = [&](std::string_view part) {
     return chat_template.find(part) != std::string_view::npos;
   };
-  // What a template of one of the plain formats never does.
+  // Words that no template of one of the plain formats has.
   for (const char* extra : {"tool", "strftime", "date", "You are", "macro", "think", "image"}) {
     if (has(extra)) {
       return std::nullopt;

@@ -5,6 +5,9 @@
 
 #include "utils/error.h"
 
+// What tokenizers have in common: calls without a cache, special ids, the text of single ids, and
+// limits.
+
 namespace mpitron::tokenizers {
 
 TokenIds Tokenizer::encode(std::string_view text) const {
@@ -41,6 +44,7 @@ void check_token_id(TokenId id, Index vocab_size) {
   }
 }
 
+/// Bounds the memory of a merge, which is many times the bytes of its piece.
 void check_piece_length(std::size_t bytes) {
   constexpr std::size_t kLongest = std::size_t{16} << 20;
   if (bytes > kLongest) {

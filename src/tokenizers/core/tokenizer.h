@@ -34,7 +34,7 @@ class Tokenizer {
     TokenIds sentinels;  // <extra_id_0> onwards
   };
 
-  /// What one thread remembers between calls (of the same tokenizer); of bounded size.
+  /// Memory of one thread between calls of the same tokenizer; its size is bounded.
   class Cache {
    public:
     virtual ~Cache() = default;
@@ -44,7 +44,7 @@ class Tokenizer {
 
   /// The value of --tokenizer-type.
   virtual std::string_view name() const = 0;
-  /// What the reference hashes; equal to its own for the same files and options.
+  /// Returns the names that the reference hashes, equal to its own for the same files and options.
   virtual TokenizerIdentity identity() const = 0;
   /// Hash of the content (not of the paths): equal fingerprints give equal ids.
   virtual std::string fingerprint() const = 0;
@@ -74,7 +74,7 @@ class Tokenizer {
   /// outside the vocabulary.
   virtual std::string decode(std::span<const TokenId> ids) const = 0;
 
-  /// Whether an id is a mark (a begin, an end, a role) and no text.
+  /// Returns whether an id is a mark (a begin, an end, a role) and no text.
   virtual bool is_special(TokenId id) const;
   /// Returns the bytes that an id adds to a text behind other ids; none for marks.
   virtual std::string bytes_of(TokenId id) const;

@@ -26,7 +26,7 @@ class HfAddedTokens {
     bool special = false;
   };
 
-  /// What lies between the tokens: a text (not empty) and whether the whole text begins with it.
+  /// Takes a text between the tokens (not empty), and whether the whole text begins with it.
   using TextHandler = std::function<void(std::string_view, bool)>;
   using TokenHandler = std::function<void(TokenId)>;
 

@@ -9,8 +9,8 @@
 
 namespace mpitron::tokenizers {
 
-/// What the parts of a tokenizer.json look for in texts: a string or a regular expression. Const
-/// methods may run on any number of threads.
+/// A pattern that parts of a tokenizer.json look for in texts: a string or a regular expression.
+/// Const methods may run on any number of threads.
 class HfPattern {
  public:
   /// {"String": text} or {"Regex": expression}; Error(data) with the JSON path for anything else.

@@ -45,7 +45,8 @@ class ExpressionParser {
   ExpressionPtr test(ExpressionPtr value);
   std::unique_ptr<FilterCall> filter(ExpressionPtr value);
   CallArguments arguments();
-  /// Whether a name is a value of its own ("true", "None"), which nothing can be assigned to.
+  /// Returns whether a name is a value of its own ("true", "None"), which nothing can be assigned
+  /// to.
   static bool is_constant(std::string_view name);
   Target single_target(bool attributes);
   bool at_tuple_end() const;

@@ -145,7 +145,7 @@ Value all_characters_method(Run& run, const Value& self, const Arguments& argume
   return all;
 }
 
-/// Also counts numbers that are no digits (such as a half), as str.isalnum does.
+/// Counts numbers that are no digits, too (such as a half), as str.isalnum does.
 bool is_letter_or_digit(std::uint32_t c) {
   return is_letter(c) || is_number(c);
 }

@@ -8,7 +8,7 @@ namespace mpitron::tokenizers::jinja {
 
 class Run;
 
-/// What stops a rendering: a mistake of the template, or what raise_exception was given.
+/// The end of a rendering: a mistake of the template, or a call of raise_exception.
 class Fault : public std::runtime_error {
  public:
   explicit Fault(const std::string& message, bool raised = false)
@@ -68,7 +68,7 @@ class Object {
   virtual bool callable() const { return false; }
   /// A Fault unless callable().
   virtual Value call(Run& run, const Arguments& arguments);
-  /// What `{{ object }}` writes.
+  /// Returns what `{{ object }}` writes.
   virtual std::string text() const { return "<" + std::string(type_name()) + ">"; }
 };
 

@@ -5,7 +5,7 @@
 
 namespace mpitron::tokenizers::jinja {
 
-/// What Python's operators do. All of them throw Fault with Python's or Jinja's text.
+/// Python's operators on values. All of them throw Fault with Python's or Jinja's text.
 
 enum class Operation { add, subtract, multiply, divide, floor_divide, modulo, power };
 Value compute(Run& run, Operation operation, const Value& left, const Value& right);

@@ -28,10 +28,12 @@ void for_fields(std::string_view message, Handle&& handle) {
   }
 }
 
+/// Texts of the control pieces, which a model may rename (fields 46 to 48 of TrainerSpec).
 struct SpecialNames {
   std::string bos = "<s>", eos = "</s>", pad = "<pad>";
 };
 
+/// Reads ModelProto.SentencePiece: text, score, type.
 Model::Piece parse_piece(std::string_view message) {
   Model::Piece piece;
   for_fields(message, [&](const Field& field) {
@@ -49,6 +51,8 @@ Model::Piece parse_piece(std::string_view message) {
   return piece;
 }
 
+/// Reads TrainerSpec: model_type 3, treat_whitespace_as_suffix 24, byte_fallback 35, unk_surface
+/// 44, and names of pieces.
 void parse_trainer(std::string_view message, Model& model, SpecialNames& names) {
   for_fields(message, [&](const Field& field) {
     switch (field.number) {
@@ -79,6 +83,7 @@ void parse_trainer(std::string_view message, Model& model, SpecialNames& names) 
   });
 }
 
+/// Reads NormalizerSpec, of the normalizer and the denormalizer.
 void parse_normalizer(std::string_view message, Model::Normalizer& normalizer) {
   for_fields(message, [&](const Field& field) {
     if (field.number == 2) {
@@ -163,6 +168,8 @@ void index_pieces(Model& model, const SpecialNames& names) {
   }
 }
 
+/// Refuses kinds of models that have no encoder here (WORD, CHAR), and byte fallback without all
+/// 256 pieces.
 void check_model(const Model& model) {
   if (model.pieces.empty() || model.unknown < 0) {
     throw_data("it holds {}", model.pieces.empty() ? "no pieces" : "no piece for unknown text");

@@ -56,7 +56,7 @@ struct SentencePieceModel {
   TokenId bos = -1, eos = -1, pad = -1;
   std::vector<TokenId> byte_ids;  // [256] with byte_fallback
 
-  /// Of pieces that text can become: normal, user defined and unused ones.
+  /// Ids of the pieces that text can become: normal, user defined and unused ones.
   std::unordered_map<std::string_view, TokenId> text_ids;
 };
 

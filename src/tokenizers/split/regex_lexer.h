@@ -42,7 +42,7 @@ class RegexLexer {
   /// is not UTF-8, and where the pattern needs more than 64 MiB of stack.
   std::string_view next();
 
-  /// Whether the piece before is a match of the pattern (and not what lies between two).
+  /// Returns whether the piece before is a match of the pattern (and not what lies between two).
   bool matched() const { return matched_; }
 
   /// True where at least 16 bytes from the start of `piece` may be read.

@@ -3,6 +3,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// The published splitting patterns without a regular expression engine: each rule of a pattern is a
+// function that finds the end of its match, by classes of characters.
+
 namespace mpitron::tokenizers {
 
 template <SplitRules kRules>

@@ -27,8 +27,8 @@ class CharsMap {
   /// Return the rule with the longest (or shortest) left side that `text` starts with.
   std::optional<Match> longest(std::string_view text) const { return find(text, false); }
   std::optional<Match> shortest(std::string_view text) const { return find(text, true); }
-  /// Whether a rule starts with the ASCII character `first` and is one or two ASCII characters
-  /// long or longer with a second ASCII character.
+  /// Returns whether a rule starts with the ASCII character `first` and is one or two ASCII
+  /// characters long or longer with a second ASCII character.
   bool concerns_ascii(char first) const;
 
  private:

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// Builds tries of tokens as double arrays (Aoe 1989): the child of a node for a byte lies at the
+// node's base ^ byte.
+
 namespace mpitron::tokenizers {
 
 /// Places the nodes of a double array depth first over the sorted keys; a block of units that has

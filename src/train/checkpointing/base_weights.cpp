@@ -186,6 +186,8 @@ std::string load_base_weights(TrainedModel& model, TrainStep& step,
   return fingerprint(reader.file());
 }
 
+/// Refuses a checkpoint of updates that belong to other weights: they would fit in shape and give
+/// another model.
 void refuse_updates_of_others(const std::filesystem::path& path, const std::string& fingerprint) {
   const auto texts = checkpoint::File(path).header().texts;
   const auto stored = texts.find(kBaseFingerprint);
@@ -241,6 +243,8 @@ FactorName factor_name(const autograd::Parameter& parameter) {
   return {config::module_name(parameter.name.substr(0, factor)), parameter.name.substr(factor)};
 }
 
+/// Takes factors of a PEFT folder for each parameter that has them; modules of the folder that no
+/// parameter takes are an error, since their effect would be missing.
 void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
                   const io::PeftFolder& folder) {
   const std::vector<std::string> all = folder.modules();
@@ -291,6 +295,8 @@ void take_values(device::Device& device, const device::ConstTensorView& stored,
   autograd::pack_kept_weight(device, parameter);
 }
 
+/// Copies converted weights into the model; heads that they lack keep their first values and are
+/// named in the log.
 void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWeights& weights) {
   const bool new_head = model.chunk(0).config().text_head.has_value();
   std::string problems, fresh;

@@ -51,6 +51,8 @@ void tell_broken_tracker(const Folder& folder) {
 
 }  // namespace
 
+/// Prepares saving and loading: folders are made and checked at the start, because a mistake in a
+/// path must not show after hours.
 Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
                              RunIdentity identity, Trace* trace)
     : model_(model),
@@ -163,6 +165,8 @@ std::optional<RunPosition> Checkpointing::load() {
   return RunPosition{};
 }
 
+/// Loads the weights under low-rank updates, or the weights of another program, before checkpoints
+/// of the run are looked for.
 void Checkpointing::load_base() {
   if (foreign_) {
     load_foreign_weights(model_, step_, *foreign_);

@@ -29,6 +29,7 @@ bool keeps_fp8_weights(const config::RunConfig& config) {
          config::num_microbatches(config.training, config.parallel.data_parallel_size) > 1;
 }
 
+/// Makes memory for the 8-bit numbers of weights that several microbatches of a step share.
 Fp8Weights::Fp8Weights(device::Device& device, autograd::ParameterList& parameters, bool keep) {
   if (!keep) {
     return;
@@ -65,6 +66,8 @@ Tensor zeros(device::Device& device, const Shape& shape) {
 
 }  // namespace
 
+/// Puts the histories of all scales into one tensor, so that a step updates them by one kernel and
+/// one exchange.
 Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& parameters,
                            bool largest)
     : device_(device), largest_(largest) {
@@ -89,6 +92,8 @@ Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& para
   }
 }
 
+/// Joins largest values over the ranks that hold parts of the same tensors, then advances the
+/// histories: the same numbers on every rank.
 void Fp8Histories::update(const comm::ParallelGroups& groups) {
   if (!rows_) {
     return;

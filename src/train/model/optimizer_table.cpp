@@ -50,6 +50,7 @@ optim::ParameterTraits traits_of(const autograd::Parameter& parameter) {
           .scale_lr = parameter.name.starts_with("head.")};
 }
 
+/// Builds the whole model and sorts its parameters into the optimizer's groups.
 std::string optimizer_table(const config::RunConfig& config, device::Device& device) {
   struct Row {
     std::string text;

@@ -30,6 +30,7 @@ RerunEngine::Options engine_options(comm::World& world, const config::RunConfig&
 
 }  // namespace
 
+/// Reads the result that an earlier run handed over: rank 0 reads the file and tells the others.
 ResultJudge::ResultJudge(comm::World& world, const config::RunConfig& config)
     : rank_(world.rank()),
       log_interval_(config.logging.log_interval),

@@ -27,6 +27,7 @@ TriggerFiles trigger_files(const config::RunConfig& config, bool looks) {
 
 }  // namespace
 
+/// Gathers everything that may end a run; ranks agree by the largest of their wishes.
 ExitWatch::ExitWatch(const config::RunConfig& config, comm::World& world)
     : signals_(config.training.exit_signal_handler),
       conditions_(exit_options(config),

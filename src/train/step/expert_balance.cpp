@@ -29,6 +29,7 @@ std::string balance_lines(const LayerReport& report) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
+/// Names layers from 0, as the reference's metrics do; our own log counts from 1.
 std::vector<NamedLoss> layer_metrics(const LayerReport& report) {
   std::vector<NamedLoss> metrics;
   for (const LayerLosses& loss : report.losses) {

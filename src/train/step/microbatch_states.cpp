@@ -9,6 +9,8 @@ MicrobatchStates::MicrobatchStates(device::Device& device, Index offloaded_layer
       offloaded_layers_(device.tensors_on_host() ? 0 : offloaded_layers),
       lanes_{device::make_copy_lane(device.stream()), device::make_copy_lane(device.stream())} {}
 
+/// Takes a state that is not in use, or makes one; its tape keeps the memory of the microbatch
+/// before.
 MicrobatchState& MicrobatchStates::start(Index chunk, Index microbatch) {
   std::unique_ptr<MicrobatchState>& state = in_flight_[{chunk, microbatch}];
   MPITRON_CHECK(state == nullptr, chunk, microbatch);

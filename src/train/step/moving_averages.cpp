@@ -17,6 +17,8 @@ void copy_numbers(device::Device& device, const Tensor& from, const Tensor& to) 
 
 }  // namespace
 
+/// Pairs each average with the parameter that it follows; averages in half precision get fp32
+/// masters.
 MovingAverages::MovingAverages(device::Device& device, autograd::ParameterList& parameters)
     : device_(device) {
   for (autograd::Parameter& parameter : parameters) {
