@@ -66,6 +66,7 @@ struct SelectiveScanBackward {
   InOut da_log, dd, ddt_bias;  // [heads]
   Index chunk = 128;
   bool accumulate = false;
+  Out workspace;
 
   template <class F>
   void views(F&& f) const {
@@ -78,5 +79,6 @@ void run(device::ReferenceStream&, const SelectiveScanForward&);
 void run(device::ReferenceStream&, const SelectiveScanBackward&);
 void run(device::HostStream&, const SelectiveScanForward&);
 void run(device::HostStream&, const SelectiveScanBackward&);
+Index workspace_bytes(const device::HostStream&, const SelectiveScanBackward&);
 
 }  // namespace mpitron::kernels

@@ -1,7 +1,9 @@
 #pragma once
+#include <cmath>
 #include <numeric>
+#include <vector>
 
-#include "kernels/host/state_space/scan_chunk.h"
+#include "kernels/host/state_space/sample_rows.h"
 #include "kernels/state_space/delta_rule.h"
 #include "kernels/state_space/document_starts.h"
 

@@ -103,11 +103,12 @@ TEST(SelectiveScan, GradientsOfChunksAreThoseOfTheRecurrence) {
     const DType sum = type == DType::bf16 ? DType::f32 : type;
     Twin &da = bench.inout(sum, {c.heads}), &dd = bench.inout(sum, {c.heads});
     Twin& dbias = bench.inout(sum, {c.heads});
+    TestTensor workspace(kept, scan.states(kept));
     bench.check(
         [&](Side side) {
-          return SelectiveScanBackward{scan(side), dy(side),    states.view(), dx(side),
-                                       db(side),   dc(side),    ddt(side),     da(side),
-                                       dd(side),   dbias(side), c.chunk,       true};
+          return SelectiveScanBackward{
+              scan(side), dy(side), states.view(), dx(side), db(side), dc(side),        ddt(side),
+              da(side),   dd(side), dbias(side),   c.chunk,  true,     workspace.view()};
         },
         tolerance_of(type) * 5);
   });
