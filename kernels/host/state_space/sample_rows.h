@@ -9,6 +9,9 @@
 
 namespace mpitron::kernels::host {
 
+using device::In;
+using device::InOut;
+
 /// f<T, Real>() with the type in memory and the one of the arithmetic.
 template <class F>
 void visit_scan_types(DType dtype, F&& f) {

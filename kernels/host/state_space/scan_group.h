@@ -81,14 +81,6 @@ class ScanGroup {
   Scratch<Real> b_, c_, turned_b_, scores_;
 };
 
-/// to[i][j] = by(i) from[i][j], [count, columns]; may be in place.
-template <class Real, class By>
-void weigh_rows(Index count, Index columns, const Real* from, Real* to, By&& by) {
-  for (Index i = 0; i < count; ++i, from += columns, to += columns) {
-    std::transform(from, from + columns, to, [weight = by(i)](Real x) { return weight * x; });
-  }
-}
-
 /// Heads of a group.
 struct HeadRange {
   Index group, first, end;  // of all heads

@@ -1,6 +1,5 @@
-#include "kernels/state_space/selective_scan.h"
-
 #include "kernels/host/state_space/scan_group.h"
+#include "kernels/state_space/selective_scan.h"
 
 namespace mpitron::kernels {
 namespace {

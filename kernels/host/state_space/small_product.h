@@ -73,6 +73,14 @@ Real inner(const Real* a, const Real* b, Index n) {
   return sum.total();
 }
 
+/// to[i][j] = by(i) from[i][j], [count, columns]; may be in place.
+template <class Real, class By>
+void weigh_rows(Index count, Index columns, const Real* from, Real* to, By&& by) {
+  for (Index i = 0; i < count; ++i, from += columns, to += columns) {
+    std::transform(from, from + columns, to, [weight = by(i)](Real x) { return weight * x; });
+  }
+}
+
 /// Numbers of one type that begin with a cache line, kept from use to use.
 template <class Real>
 class Scratch {
