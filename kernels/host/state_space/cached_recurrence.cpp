@@ -173,12 +173,12 @@ void scan(const CachedScan& k, const CachedPiece& piece, Index head) {
 
 template <class T>
 void correct(const CachedDeltaRule& k, const CachedPiece& piece, Index number) {
-  DeltaHead<T, float> head(k.in, 0, number);
+  DeltaHead<T> head(k.in, 0, number);
   const SampleRows<T> rows(k.o, 0, number * head.values());
   float* const state = take_over(k.states, piece, number);
   std::vector<float> o(place(head.values()));
   for (Index i = 0; i < piece.rows; ++i) {
-    head.read(piece.first_row + i, false);
+    head.read(piece.first_row + i);
     head.fade(state);
     head.correct(state);
     head.output(state, o.data());

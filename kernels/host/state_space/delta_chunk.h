@@ -77,8 +77,8 @@ class DeltaKeys {
     Real* const turned_k = turned_k_.room(columns * count);
     turn(count, columns, k(), turned_k);
     const ProductSize size{count, count, columns, Triangle::lower_result};
-    set_product<Real>(size, as_it_is(q(), columns), turned_k, qk_.room(count * count));
-    set_product<Real>(size, as_it_is(k(), columns), turned_k, kk_.room(count * count));
+    set_product<T>(size, as_it_is(q(), columns), turned_k, qk_.room(count * count));
+    set_product<T>(size, as_it_is(k(), columns), turned_k, kk_.room(count * count));
   }
   UnitRows<T, Real>& query_rows() { return q_; }
   UnitRows<T, Real>& key_rows() { return k_; }
@@ -168,7 +168,7 @@ class DeltaValues {
     SampleRows<const T>(in.v, chunk.sample, head * width).read(chunk.first, count, width, open);
     Real* const said = said_.zeros(count * width);
     if (chunk.number > 0) {
-      set_product<Real>({count, width, columns}, as_it_is(keys.k(), columns), state, said);
+      set_product<T>({count, width, columns}, as_it_is(keys.k(), columns), state, said);
     }
     Real* const errors = errors_.room(count * width);
     for (Index i = 0; i < count; ++i) {

@@ -63,8 +63,7 @@ class ServedBackward {
     Real* const to = to_errors_.zeros(count_ * width_);
     if (chunk_.number + 1 < delta_chunks(k_.in, k_.chunk)) {
       const auto to_end = [&](Index i) { return fading.to_end()[i]; };
-      set_product<Real>({count_, width_, keys_width_}, as_it_is(keys_.k(), keys_width_), gradient,
-                        to);
+      set_product<T>({count_, width_, keys_width_}, as_it_is(keys_.k(), keys_width_), gradient, to);
       double all = 0;
       for (Index i = 0; i < count_; ++i) {
         const auto along = static_cast<double>(
@@ -75,11 +74,11 @@ class ServedBackward {
       weigh_rows(count_, width_, to, to, to_end);
       weigh_rows(count_, width_, values_.errors(), weighed_.room(count_ * width_), to_end);
       turn(keys_width_, width_, gradient, turned_.room(keys_width_ * width_));
-      add_product<Real>({count_, keys_width_, width_}, as_it_is(weighed_.data(), width_),
-                        turned_.data(), dk_.data());
+      add_product<T>({count_, keys_width_, width_}, as_it_is(weighed_.data(), width_),
+                     turned_.data(), dk_.data());
     }
-    add_product<Real>({count_, width_, count_, Triangle::upper}, turned(values_.mixed(), count_),
-                      given_.data(), to);
+    add_product<T>({count_, width_, count_, Triangle::upper}, turned(values_.mixed(), count_),
+                   given_.data(), to);
   }
 
   /// What pairs of positions give to the products of queries and keys, to decays and beta.
@@ -87,10 +86,10 @@ class ServedBackward {
     Real* const turned_errors = turned_.room(count_ * width_);
     turn(count_, width_, values_.errors(), turned_errors);
     const ProductSize size{count_, count_, width_, Triangle::lower_result};
-    set_product<Real>(size, as_it_is(given_.data(), width_), turned_errors,
-                      to_mixed_.room(count_ * count_));
-    set_product<Real>(size, as_it_is(to_errors_.data(), width_), turned_errors,
-                      to_system_.room(count_ * count_));
+    set_product<T>(size, as_it_is(given_.data(), width_), turned_errors,
+                   to_mixed_.room(count_ * count_));
+    set_product<T>(size, as_it_is(to_errors_.data(), width_), turned_errors,
+                   to_system_.room(count_ * count_));
     Real* const column_sums = column_sums_.zeros(count_);
     for (Index i = 0; i < count_; ++i) {
       const Index row = i * count_;
@@ -150,8 +149,8 @@ class ServedBackward {
                [&](Index i) { return fading.from_before()[i]; });
     turn(keys_width_, width_, state, turned_.room(size));
     Real* const to_q = to_q_.room(count_ * keys_width_);
-    set_product<Real>({count_, keys_width_, width_}, as_it_is(given_.data(), width_),
-                      turned_.data(), to_q);
+    set_product<T>({count_, keys_width_, width_}, as_it_is(given_.data(), width_), turned_.data(),
+                   to_q);
     for (Index i = 0; i < count_; ++i) {
       const Index row = i * keys_width_;
       da_[at(i)] += static_cast<double>(inner(keys_.q() + row, to_q + row, keys_width_));
@@ -159,13 +158,13 @@ class ServedBackward {
         add(dq_.data() + row + j, load_lanes<V>(to_q + row + j));
       });
     }
-    add_product<Real>({count_, keys_width_, width_}, as_it_is(weighed_.data(), width_),
-                      turned_.data(), dk_.data());
+    add_product<T>({count_, keys_width_, width_}, as_it_is(weighed_.data(), width_), turned_.data(),
+                   dk_.data());
     weigh_rows(1, size, gradient, gradient, [&](Index) { return kept; });
-    add_product<Real>({keys_width_, width_, count_}, turned(keys_.k(), keys_width_),
-                      weighed_.data(), gradient);
-    add_product<Real>({keys_width_, width_, count_}, turned(keys_.q(), keys_width_), given_.data(),
-                      gradient);
+    add_product<T>({keys_width_, width_, count_}, turned(keys_.k(), keys_width_), weighed_.data(),
+                   gradient);
+    add_product<T>({keys_width_, width_, count_}, turned(keys_.q(), keys_width_), given_.data(),
+                   gradient);
   }
 
   void finish(Index head, DeltaHeadSums& sums) {
@@ -184,10 +183,10 @@ class ServedBackward {
   void finish_keys() {
     const ProductSize lower{count_, keys_width_, count_, Triangle::lower};
     const ProductSize upper{count_, keys_width_, count_, Triangle::upper};
-    add_product<Real>(lower, as_it_is(query_pairs_.data(), count_), keys_.k(), dq_.data());
-    add_product<Real>(upper, turned(query_pairs_.data(), count_), keys_.q(), dk_.data());
-    add_product<Real>(lower, as_it_is(key_pairs_.data(), count_), keys_.k(), dk_.data());
-    add_product<Real>(upper, turned(key_pairs_.data(), count_), keys_.k(), dk_.data());
+    add_product<T>(lower, as_it_is(query_pairs_.data(), count_), keys_.k(), dq_.data());
+    add_product<T>(upper, turned(query_pairs_.data(), count_), keys_.q(), dk_.data());
+    add_product<T>(lower, as_it_is(key_pairs_.data(), count_), keys_.k(), dk_.data());
+    add_product<T>(upper, turned(key_pairs_.data(), count_), keys_.k(), dk_.data());
     keys_.query_rows().backward(count_, dq_.data());
     keys_.key_rows().backward(count_, dk_.data());
     SampleRows<T>(k_.dq, sample_, key_head_ * keys_width_)

@@ -63,8 +63,8 @@ class ScanGroup {
   void score(Index count) {
     Real* const turned_b = turned_b_.room(n_ * count);
     turn(count, n_, b_.data(), turned_b);
-    set_product<Real>({count, count, n_, Triangle::lower_result}, as_it_is(c_.data(), n_), turned_b,
-                      scores_.room(count * count));
+    set_product<T>({count, count, n_, Triangle::lower_result}, as_it_is(c_.data(), n_), turned_b,
+                   scores_.room(count * count));
   }
   const Real* b() { return b_.data(); }
   const Real* c() { return c_.data(); }

@@ -42,7 +42,7 @@ class HeadsForward {
         .read(chunk_.first, count, p_, x_.room(count * p_));
     Real* const y = y_.zeros(count * p_);
     if (chunk_.number > 0) {
-      set_product<Real>({count, p_, n_}, as_it_is(group_.c(), n_), state, y);
+      set_product<T>({count, p_, n_}, as_it_is(group_.c(), n_), state, y);
     }
     const auto skip = static_cast<Real>(number_at(k_.in.d, head));
     for (Index i = 0; i < count; ++i) {
@@ -50,7 +50,7 @@ class HeadsForward {
       std::transform(y + i * p_, y + (i + 1) * p_, x_.data() + i * p_, y + i * p_,
                      [=](Real read, Real x) { return kept * read + skip * x; });
     }
-    add_product<Real>({count, p_, count, Triangle::lower}, as_it_is(mixed(), count), x_.data(), y);
+    add_product<T>({count, p_, count, Triangle::lower}, as_it_is(mixed(), count), x_.data(), y);
     SampleRows<T>(k_.y, sample_, head * p_).write(chunk_.first, count, p_, y);
     if (chunk_.number + 1 < scan_chunks(k_.in, k_.chunk)) {
       advance(state);
@@ -79,7 +79,7 @@ class HeadsForward {
     std::transform(state, state + n_ * p_, state, [kept](Real x) { return kept * x; });
     weigh_rows(count, p_, x_.data(), x_.data(),
                [&](Index i) { return steps_.fading.to_end()[i] * dt_.data()[i]; });
-    add_product<Real>({n_, p_, count}, turned(group_.b(), n_), x_.data(), state);
+    add_product<T>({n_, p_, count}, turned(group_.b(), n_), x_.data(), state);
   }
 
   const SelectiveScanForward& k_;

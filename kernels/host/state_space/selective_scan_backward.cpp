@@ -58,7 +58,7 @@ void states_backward(ScanPass<T, Real>& pass, Index sample, const HeadRange& hea
           pass.behind + place_of_state(k.in, scan_chunk(k.in, k.chunk, sample, number - 1), head);
       std::transform(after, after + n * p, before,
                      [kept = steps.fading.kept()](Real x) { return kept * x; });
-      add_product<Real>({n, p, chunk.count}, turned(group.c(), n), dy, before);
+      add_product<T>({n, p, chunk.count}, turned(group.c(), n), dy, before);
     }
   }
 }
@@ -84,10 +84,10 @@ class ChunkBackward {
     for (Index head = group_number_ * heads; head < (group_number_ + 1) * heads; ++head) {
       run_head(head);
     }
-    add_product<Real>({count_, n_, count_, Triangle::lower}, as_it_is(pairs_.data(), count_),
-                      group_.b(), dc_.data());
-    add_product<Real>({count_, n_, count_, Triangle::upper}, turned(pairs_.data(), count_),
-                      group_.c(), db_.data());
+    add_product<T>({count_, n_, count_, Triangle::lower}, as_it_is(pairs_.data(), count_),
+                   group_.b(), dc_.data());
+    add_product<T>({count_, n_, count_, Triangle::upper}, turned(pairs_.data(), count_), group_.c(),
+                   db_.data());
     write(k_.db, group_number_ * n_, n_, db_);
     write(k_.dc, group_number_ * n_, n_, dc_);
   }
@@ -125,8 +125,8 @@ class ChunkBackward {
   void inside_chunk() {
     Real *const turned_x = turned_.room(p_ * count_), *const w = w_.room(count_ * count_);
     turn(count_, p_, x_.data(), turned_x);
-    set_product<Real>({count_, count_, p_, Triangle::lower_result}, as_it_is(dy_.data(), p_),
-                      turned_x, w);
+    set_product<T>({count_, count_, p_, Triangle::lower_result}, as_it_is(dy_.data(), p_), turned_x,
+                   w);
     Real* const mixed = mixed_.room(count_ * count_);
     steps_->fading.decays(mixed);
     Real* const column_sums = column_sums_.zeros(count_);
@@ -145,8 +145,8 @@ class ChunkBackward {
       ddt_[at(k)] += through;
       da_[at(k)] -= through * steps_->dt[at(k)];
     }
-    set_product<Real>({count_, p_, count_, Triangle::upper}, turned(mixed, count_), dy_.data(),
-                      dx_.room(count_ * p_));
+    set_product<T>({count_, p_, count_, Triangle::upper}, turned(mixed, count_), dy_.data(),
+                   dx_.room(count_ * p_));
   }
   /// Pairs from `at` on, whose earlier positions are those from k on. Returns their gradients of
   /// the decay's logarithm, and adds these without dt to `sums`.
@@ -164,7 +164,7 @@ class ChunkBackward {
   /// What the chunk's positions gave to later chunks.
   void from_state_behind(const Real* gradient) {
     Real* const read = read_.room(count_ * p_);  // b_k^T gradient
-    set_product<Real>({count_, p_, n_}, as_it_is(group_.b(), n_), gradient, read);
+    set_product<T>({count_, p_, n_}, as_it_is(group_.b(), n_), gradient, read);
     Real* const weighed = weighed_.room(count_ * p_);
     double all = 0;
     for (Index k = 0; k < count_; ++k) {
@@ -182,7 +182,7 @@ class ChunkBackward {
       });
     }
     turn(n_, p_, gradient, turned_.room(n_ * p_));
-    add_product<Real>({count_, n_, p_}, as_it_is(weighed, p_), turned_.data(), db_.data());
+    add_product<T>({count_, n_, p_}, as_it_is(weighed, p_), turned_.data(), db_.data());
     da_.back() += all;
   }
 
@@ -192,7 +192,7 @@ class ChunkBackward {
     weigh_rows(count_, p_, dy_.data(), weighed,
                [&](Index i) { return steps_->fading.from_before()[i]; });
     turn(n_, p_, state, turned_.room(n_ * p_));
-    set_product<Real>({count_, n_, p_}, as_it_is(weighed, p_), turned_.data(), to_c);
+    set_product<T>({count_, n_, p_}, as_it_is(weighed, p_), turned_.data(), to_c);
     for (Index i = 0; i < count_; ++i) {
       LaneSum<Real> sum;
       for_vectors<Real>(n_, [&]<class V>(Index j) {

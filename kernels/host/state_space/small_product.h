@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/host/linear/transpose.h"
+#include "utils/numbers/float16.h"
 #include "utils/numbers/shape.h"
 
 // Products of fp32 or fp64 matrices that stay in the caches, and what stands around them. Loops are
@@ -212,15 +213,30 @@ void product(const ProductSize& size, const LeftFactor<Real>& a, const Real* b, 
 
 }  // namespace detail
 
-/// c [m, n] += a b, rows of b and c contiguous. Sums run over k in order, whatever m and n are. With
-/// a triangle, elements of `a` up to five beyond the diagonal are still read.
-template <class Real>
+/// The product in tiles of bf16 (AMX), false if the processor or the sizes are not made for them. A
+/// factor that is not bf16 enters as a sum of two, to 2^-17 relative.
+bool multiply_in_tiles(const ProductSize& size, const LeftFactor<float>& a, const float* b,
+                       bool adds, float* c);
+
+/// c [m, n] += a b, rows of b and c contiguous, of numbers that were made from such of type T.
+/// Sums run over k in order, whatever m and n are. What a triangle excludes is still read.
+template <class T, class Real>
 void add_product(const ProductSize& size, const LeftFactor<Real>& a, const Real* b, Real* c) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    if (multiply_in_tiles(size, a, b, true, c)) {
+      return;
+    }
+  }
   detail::product<true>(size, a, b, c);
 }
 /// c [m, n] = a b.
-template <class Real>
+template <class T, class Real>
 void set_product(const ProductSize& size, const LeftFactor<Real>& a, const Real* b, Real* c) {
+  if constexpr (std::is_same_v<T, BFloat16>) {
+    if (multiply_in_tiles(size, a, b, false, c)) {
+      return;
+    }
+  }
   detail::product<false>(size, a, b, c);
 }
 
