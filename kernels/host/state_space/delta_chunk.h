@@ -1,4 +1,6 @@
 #pragma once
+#include <numeric>
+
 #include "kernels/host/common/parallel.h"
 #include "kernels/host/state_space/fading.h"
 #include "kernels/state_space/delta_rule.h"
@@ -104,20 +106,24 @@ struct DeltaSteps {
     const SampleRows<const T> betas(in.beta, chunk.sample, head),
         raws(in.alpha, chunk.sample, head);
     const DocumentStarts starts(in.starts);
-    const double rate = -std::exp(number_at(in.a_log, head)), bias = number_at(in.dt_bias, head);
-    g.resize(static_cast<std::size_t>(chunk.count)), slope.resize(g.size()), beta.resize(g.size());
-    std::vector<double> a(g.size());
-    std::vector<Index> first(g.size());
-    double sum = 0;
-    for (std::size_t i = 0; i < g.size(); ++i) {
+    const double rate = -std::exp(number_at(in.a_log, head));
+    const auto bias = static_cast<Real>(number_at(in.dt_bias, head));
+    const auto count = static_cast<std::size_t>(chunk.count);
+    g.resize(count), slope.resize(count), beta.resize(count);
+    std::vector<Real> steps(count), opening(count);
+    std::vector<Index> first(count);
+    for (std::size_t i = 0; i < count; ++i) {
       const Index position = chunk.first + static_cast<Index>(i);
       beta[i] = static_cast<Real>(1 / (1 + std::exp(-as_double(betas[position][0]))));
-      const double raw = as_double(raws[position][0]) + bias, small = std::exp(-std::abs(raw));
-      g[i] = rate * (std::max(raw, 0.0) + std::log1p(small));
-      slope[i] = rate * (raw >= 0 ? 1 : small) / (1 + small);
-      a[i] = sum += g[i];
+      steps[i] = static_cast<Real>(raws[position][0]) + bias;
       first[i] = starts(position, chunk.sample) - chunk.first;
     }
+    softplus(chunk.count, steps.data(), steps.data(), opening.data());
+    const auto times_rate = [rate](Real x) { return rate * static_cast<double>(x); };
+    std::ranges::transform(steps, g.begin(), times_rate);
+    std::ranges::transform(opening, slope.begin(), times_rate);
+    std::vector<double> a(count);
+    std::partial_sum(g.begin(), g.end(), a.begin());
     fading.set(std::move(a), std::move(first));
   }
 };
@@ -199,12 +205,12 @@ class DeltaValues {
     for (Index i = 0; i < count; ++i) {
       const Real by = -steps.beta[static_cast<std::size_t>(i)];
       const Index row = i * count;
-      for_vectors<Real>(i, [&]<class V>(Index k) {
+      for_vectors<Real>(row_end<Real>(i, count), [&]<class V>(Index k) {
         const V decay = load_lanes<V>(decays_.data() + row + k);
         store_lanes<V>(mixed + row + k, decay * load_lanes<V>(keys.qk() + row + k));
         store_lanes<V>(system + row + k, by * decay * load_lanes<V>(keys.kk() + row + k));
       });
-      mixed[row + i] = keys.qk()[row + i];
+      system[row + i] = 0;
     }
   }
 

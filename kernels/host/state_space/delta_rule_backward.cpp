@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "kernels/host/state_space/delta_chunk.h"
 #include "kernels/state_space/delta_rule.h"
 
@@ -94,8 +96,10 @@ class ServedBackward {
     for (Index i = 0; i < count_; ++i) {
       const Index row = i * count_;
       const Real beta = values_.steps.beta[at(i)];
+      const Real own = std::exchange(to_mixed_.data()[row + i], Real(0));
+      to_system_.data()[row + i] = 0;
       LaneSum<Real> faded, to_beta;
-      for_vectors<Real>(i, [&]<class V>(Index k) {
+      for_vectors<Real>(row_end<Real>(i, count_), [&]<class V>(Index k) {
         const V decay = load_lanes<V>(values_.decays() + row + k);
         const V to_query = decay * load_lanes<V>(to_mixed_.data() + row + k);
         const V to_key = -decay * load_lanes<V>(to_system_.data() + row + k);
@@ -105,7 +109,7 @@ class ServedBackward {
         add(query_pairs_.data() + row + k, to_query), add(column_sums + k, both);
         add(key_pairs_.data() + row + k, V(beta * to_key));
       });
-      query_pairs_.data()[row + i] += to_mixed_.data()[row + i];
+      query_pairs_.data()[row + i] += own;
       da_[at(i)] += static_cast<double>(faded.total());
       dbeta_[at(i)] += static_cast<double>(to_beta.total());
     }

@@ -1,4 +1,7 @@
 #pragma once
+#include <functional>
+#include <numeric>
+
 #include "kernels/host/common/parallel.h"
 #include "kernels/host/state_space/fading.h"
 #include "kernels/state_space/document_starts.h"
@@ -27,25 +30,25 @@ inline Index place_of_state(const ScanInputs& in, const ScanChunk& chunk, Index 
 /// Steps of one head in a chunk; `opening` is the derivative of softplus.
 template <class T, class Real>
 struct ScanSteps {
-  std::vector<double> dt, opening;
+  std::vector<Real> dt, opening;
   Fading<Real> fading;
 
   void read(const ScanInputs& in, const ScanChunk& chunk, Index head) {
     const SampleRows<const T> rows(in.dt, chunk.sample, head);
     const DocumentStarts starts(in.starts);
-    const double bias = number_at(in.dt_bias, head), rate = -std::exp(number_at(in.a_log, head));
-    std::vector<double> a(static_cast<std::size_t>(chunk.count));
-    std::vector<Index> first(a.size());
-    dt.resize(a.size()), opening.resize(a.size());
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) {
+    const double rate = -std::exp(number_at(in.a_log, head));
+    const auto bias = static_cast<Real>(number_at(in.dt_bias, head));
+    dt.resize(static_cast<std::size_t>(chunk.count)), opening.resize(dt.size());
+    std::vector<double> a(dt.size());
+    std::vector<Index> first(dt.size());
+    for (std::size_t i = 0; i < dt.size(); ++i) {
       const Index position = chunk.first + static_cast<Index>(i);
-      const double raw = as_double(rows[position][0]) + bias, small = std::exp(-std::abs(raw));
-      dt[i] = std::max(raw, 0.0) + std::log1p(small);
-      opening[i] = (raw >= 0 ? 1 : small) / (1 + small);
-      a[i] = sum += dt[i] * rate;
+      dt[i] = static_cast<Real>(rows[position][0]) + bias;
       first[i] = starts(position, chunk.sample) - chunk.first;
     }
+    softplus(chunk.count, dt.data(), dt.data(), opening.data());
+    std::transform_inclusive_scan(dt.begin(), dt.end(), a.begin(), std::plus<>(),
+                                  [rate](Real x) { return static_cast<double>(x) * rate; });
     fading.set(std::move(a), std::move(first));
   }
 };
@@ -55,11 +58,10 @@ struct ScanSteps {
 template <class T, class Real>
 class ScanGroup {
  public:
-  ScanGroup(const ScanInputs& in, Index group)
-      : in_(in), n_(in.state_dim()), first_column_(group * n_) {}
+  explicit ScanGroup(const ScanInputs& in) : in_(in), n_(in.state_dim()) {}
 
-  void read_b(const ScanChunk& chunk) { read(in_.b, chunk, b_); }
-  void read_c(const ScanChunk& chunk) { read(in_.c, chunk, c_); }
+  void read_b(const ScanChunk& chunk, Index group) { read(in_.b, chunk, group, b_); }
+  void read_c(const ScanChunk& chunk, Index group) { read(in_.c, chunk, group, c_); }
   void score(Index count) {
     Real* const turned_b = turned_b_.room(n_ * count);
     turn(count, n_, b_.data(), turned_b);
@@ -71,13 +73,13 @@ class ScanGroup {
   const Real* scores() { return scores_.data(); }
 
  private:
-  void read(const In& from, const ScanChunk& chunk, Scratch<Real>& to) const {
-    SampleRows<const T>(from, chunk.sample, first_column_)
+  void read(const In& from, const ScanChunk& chunk, Index group, Scratch<Real>& to) const {
+    SampleRows<const T>(from, chunk.sample, group * n_)
         .read(chunk.first, chunk.count, n_, to.room(chunk.count * n_));
   }
 
   const ScanInputs& in_;
-  Index n_, first_column_;
+  Index n_;
   Scratch<Real> b_, c_, turned_b_, scores_;
 };
 

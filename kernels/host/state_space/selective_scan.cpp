@@ -15,7 +15,7 @@ class HeadsForward {
       : k_(k),
         sample_(sample),
         heads_(heads),
-        group_(k.in, heads.group),
+        group_(k.in),
         n_(k.in.state_dim()),
         p_(k.in.head_dim()),
         state_(static_cast<std::size_t>(heads.end - heads.first)) {}
@@ -26,7 +26,8 @@ class HeadsForward {
     }
     for (Index number = 0; number < scan_chunks(k_.in, k_.chunk); ++number) {
       chunk_ = scan_chunk(k_.in, k_.chunk, sample_, number);
-      group_.read_b(chunk_), group_.read_c(chunk_), group_.score(chunk_.count);
+      group_.read_b(chunk_, heads_.group), group_.read_c(chunk_, heads_.group);
+      group_.score(chunk_.count);
       for (Index head = heads_.first; head < heads_.end; ++head) {
         run_head(head, state_[static_cast<std::size_t>(head - heads_.first)].data());
       }
@@ -59,16 +60,15 @@ class HeadsForward {
   /// scores, decays and dt of each pair of positions, [count, count].
   const Real* mixed() {
     const Index count = chunk_.count;
-    Real *const to = mixed_.room(count * count), *const dt = dt_.room(count);
+    Real* const to = mixed_.room(count * count);
     steps_.fading.decays(to);
-    std::transform(steps_.dt.begin(), steps_.dt.end(), dt,
-                   [](double x) { return static_cast<Real>(x); });
     for (Index i = 0; i < count; ++i) {
       Real* const row = to + i * count;
       const Real* const scores = group_.scores() + i * count;
-      for (Index k = 0; k <= i; ++k) {
-        row[k] *= scores[k] * dt[k];
-      }
+      for_vectors<Real>(row_end<Real>(i, count), [&]<class V>(Index k) {
+        const V weighed = load_lanes<V>(scores + k) * load_lanes<V>(steps_.dt.data() + k);
+        store_lanes<V>(row + k, weighed * load_lanes<V>(row + k));
+      });
     }
     return to;
   }
@@ -77,8 +77,9 @@ class HeadsForward {
     const Index count = chunk_.count;
     const Real kept = steps_.fading.kept();
     std::transform(state, state + n_ * p_, state, [kept](Real x) { return kept * x; });
-    weigh_rows(count, p_, x_.data(), x_.data(),
-               [&](Index i) { return steps_.fading.to_end()[i] * dt_.data()[i]; });
+    weigh_rows(count, p_, x_.data(), x_.data(), [&](Index i) {
+      return steps_.fading.to_end()[i] * steps_.dt[static_cast<std::size_t>(i)];
+    });
     add_product<T>({n_, p_, count}, turned(group_.b(), n_), x_.data(), state);
   }
 
@@ -90,7 +91,7 @@ class HeadsForward {
   std::vector<Scratch<Real>> state_;
   ScanChunk chunk_{};
   ScanSteps<T, Real> steps_;
-  Scratch<Real> x_, y_, mixed_, dt_;
+  Scratch<Real> x_, y_, mixed_;
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "kernels/host/state_space/scan_group.h"
 #include "kernels/state_space/selective_scan.h"
 
@@ -36,11 +38,11 @@ template <class T, class Real>
 void states_backward(ScanPass<T, Real>& pass, Index sample, const HeadRange& heads) {
   const SelectiveScanBackward& k = pass.k;
   const Index n = k.in.state_dim(), p = k.in.head_dim(), last = scan_chunks(k.in, k.chunk) - 1;
-  ScanGroup<T, Real> group(k.in, heads.group);
+  ScanGroup<T, Real> group(k.in);
   Scratch<Real> dy_memory;
   for (Index number = last; number >= 0; --number) {
     const ScanChunk chunk = scan_chunk(k.in, k.chunk, sample, number);
-    group.read_c(chunk);
+    group.read_c(chunk, heads.group);
     for (Index head = heads.first; head < heads.end; ++head) {
       ScanSteps<T, Real>& steps = pass.steps[number_of_head(k.in, chunk, head)];
       steps.read(k.in, chunk, head);
@@ -67,29 +69,23 @@ void states_backward(ScanPass<T, Real>& pass, Index sample, const HeadRange& hea
 template <class T, class Real>
 class ChunkBackward {
  public:
-  ChunkBackward(ScanPass<T, Real>& pass, const ScanChunk& chunk, Index group)
-      : pass_(pass),
-        k_(pass.k),
-        chunk_(chunk),
-        group_number_(group),
-        group_(k_.in, group),
-        n_(k_.in.state_dim()),
-        p_(k_.in.head_dim()),
-        count_(chunk.count) {}
+  explicit ChunkBackward(ScanPass<T, Real>& pass)
+      : pass_(pass), k_(pass.k), group_(k_.in), n_(k_.in.state_dim()), p_(k_.in.head_dim()) {}
 
-  void run() {
-    group_.read_b(chunk_), group_.read_c(chunk_), group_.score(count_);
+  void run(const ScanChunk& chunk, Index group) {
+    chunk_ = chunk, count_ = chunk.count;
+    group_.read_b(chunk_, group), group_.read_c(chunk_, group), group_.score(count_);
     db_.zeros(count_ * n_), dc_.zeros(count_ * n_), pairs_.zeros(count_ * count_);
     const Index heads = k_.in.heads_of_group();
-    for (Index head = group_number_ * heads; head < (group_number_ + 1) * heads; ++head) {
+    for (Index head = group * heads; head < (group + 1) * heads; ++head) {
       run_head(head);
     }
     add_product<T>({count_, n_, count_, Triangle::lower}, as_it_is(pairs_.data(), count_),
                    group_.b(), dc_.data());
     add_product<T>({count_, n_, count_, Triangle::upper}, turned(pairs_.data(), count_), group_.c(),
                    db_.data());
-    write(k_.db, group_number_ * n_, n_, db_);
-    write(k_.dc, group_number_ * n_, n_, dc_);
+    write(k_.db, group * n_, n_, db_);
+    write(k_.dc, group * n_, n_, dc_);
   }
 
  private:
@@ -104,8 +100,6 @@ class ChunkBackward {
     const std::size_t number = number_of_head(k_.in, chunk_, head);
     steps_ = &pass_.steps[number];
     read(k_.in.x, head, x_), read(k_.dy, head, dy_);
-    std::ranges::transform(steps_->dt, dt_.room(count_),
-                           [](double x) { return static_cast<Real>(x); });
     da_.assign(steps_->dt.size(), 0), ddt_ = da_;
     inside_chunk();
     const Index place = place_of_state(k_.in, chunk_, head);
@@ -132,18 +126,18 @@ class ChunkBackward {
     Real* const column_sums = column_sums_.zeros(count_);
     for (Index i = 0; i < count_; ++i) {
       const Index row = i * count_;
+      const Real own = std::exchange(w[row + i], Real(0));  // a position does not fade for itself
       LaneSum<Real> sum;
-      for_vectors<Real>(i,
+      for_vectors<Real>(row_end<Real>(i, count_),
                         [&]<class V>(Index k) { sum.add(pair<V>(row + k, k, column_sums + k)); });
-      Real own = 0;  // a position does not fade for itself
-      pair<Real>(row + i, i, &own);
-      ddt_[at(i)] = static_cast<double>(own);
+      pairs_.data()[row + i] += own * steps_->dt[at(i)];
+      ddt_[at(i)] = static_cast<double>(own * group_.scores()[row + i]);
       da_[at(i)] = static_cast<double>(sum.total());
     }
     for (Index k = 0; k < count_; ++k) {
       const auto through = static_cast<double>(column_sums[k]);
       ddt_[at(k)] += through;
-      da_[at(k)] -= through * steps_->dt[at(k)];
+      da_[at(k)] -= through * static_cast<double>(steps_->dt[at(k)]);
     }
     set_product<T>({count_, p_, count_, Triangle::upper}, turned(mixed, count_), dy_.data(),
                    dx_.room(count_ * p_));
@@ -152,7 +146,7 @@ class ChunkBackward {
   /// the decay's logarithm, and adds these without dt to `sums`.
   template <class V>
   [[gnu::always_inline]] V pair(Index at, Index k, Real* sums) {
-    const V decay = load_lanes<V>(mixed_.data() + at), dt = load_lanes<V>(dt_.data() + k);
+    const V decay = load_lanes<V>(mixed_.data() + at), dt = load_lanes<V>(steps_->dt.data() + k);
     const V fade = decay * load_lanes<V>(group_.scores() + at);
     const V w = load_lanes<V>(w_.data() + at), through = w * fade;
     store_lanes<V>(mixed_.data() + at, fade * dt);
@@ -169,12 +163,10 @@ class ChunkBackward {
     double all = 0;
     for (Index k = 0; k < count_; ++k) {
       const Index row = k * p_;
-      const Real keep = steps_->fading.to_end()[k], by = keep * dt_.data()[k];
-      const double direct =
-          static_cast<double>(keep) * static_cast<double>(inner(x_.data() + row, read + row, p_));
-      ddt_[at(k)] += direct;
-      da_[at(k)] -= direct * steps_->dt[at(k)];
-      all += direct * steps_->dt[at(k)];
+      const Real keep = steps_->fading.to_end()[k], by = keep * steps_->dt[at(k)];
+      const auto direct = static_cast<double>(keep * inner(x_.data() + row, read + row, p_));
+      const double to_exponent = direct * static_cast<double>(steps_->dt[at(k)]);
+      ddt_[at(k)] += direct, da_[at(k)] -= to_exponent, all += to_exponent;
       for_vectors<Real>(p_, [&]<class V>(Index j) {
         Real* const to = dx_.data() + row + j;
         store_lanes<V>(to, load_lanes<V>(to) + by * load_lanes<V>(read + row + j));
@@ -188,16 +180,15 @@ class ChunkBackward {
 
   /// What earlier chunks gave to the chunk's positions.
   void from_state_before(const Real* state) {
-    Real *const weighed = weighed_.room(count_ * p_), *const to_c = read_.room(count_ * n_);
-    weigh_rows(count_, p_, dy_.data(), weighed,
-               [&](Index i) { return steps_->fading.from_before()[i]; });
     turn(n_, p_, state, turned_.room(n_ * p_));
-    set_product<T>({count_, n_, p_}, as_it_is(weighed, p_), turned_.data(), to_c);
+    Real* const to_c = read_.room(count_ * n_);
+    set_product<T>({count_, n_, p_}, as_it_is(dy_.data(), p_), turned_.data(), to_c);
     for (Index i = 0; i < count_; ++i) {
+      const Real kept = steps_->fading.from_before()[i];
       LaneSum<Real> sum;
       for_vectors<Real>(n_, [&]<class V>(Index j) {
         const Index at = i * n_ + j;
-        const V value = load_lanes<V>(to_c + at);
+        const V value = kept * load_lanes<V>(to_c + at);
         sum.add(value * load_lanes<V>(group_.c() + at));
         store_lanes<V>(dc_.data() + at, load_lanes<V>(dc_.data() + at) + value);
       });
@@ -212,10 +203,11 @@ class ChunkBackward {
     double to_exponent = 0;
     for (Index i = count_ - 1; i >= 0; --i) {
       to_exponent += da_[at(i)];
-      const double to_raw = (ddt_[at(i)] + rate * to_exponent) * steps_->opening[at(i)];
+      const double to_dt = ddt_[at(i)] + rate * to_exponent;
+      const double to_raw = to_dt * static_cast<double>(steps_->opening[at(i)]);
       ddt[chunk_.first + i][0] = T(static_cast<Real>(to_raw));
       sums.dt_bias += to_raw;
-      sums.a_log += rate * steps_->dt[at(i)] * to_exponent;
+      sums.a_log += rate * static_cast<double>(steps_->dt[at(i)]) * to_exponent;
       sums.d += static_cast<double>(inner(dy_.data() + i * p_, x_.data() + i * p_, p_));
     }
     std::transform(dx_.data(), dx_.data() + count_ * p_, dy_.data(), dx_.data(),
@@ -227,14 +219,12 @@ class ChunkBackward {
 
   ScanPass<T, Real>& pass_;
   const SelectiveScanBackward& k_;
-  ScanChunk chunk_;
-  Index group_number_;
+  ScanChunk chunk_{};
   ScanGroup<T, Real> group_;
-  Index n_, p_, count_;
-  const ScanSteps<T, Real>* steps_ = nullptr;
+  Index n_, p_, count_ = 0;
+  ScanSteps<T, Real>* steps_ = nullptr;
   std::vector<double> da_, ddt_;
-  Scratch<Real> x_, dy_, dt_, dx_, db_, dc_, w_, mixed_, pairs_, column_sums_, turned_, read_,
-      weighed_;
+  Scratch<Real> x_, dy_, dx_, db_, dc_, w_, mixed_, pairs_, column_sums_, turned_, read_, weighed_;
 };
 
 /// The sums of all chunks and samples, in their order.
@@ -263,10 +253,12 @@ void run(device::HostStream&, const SelectiveScanBackward& k) {
     ScanPass<T, Real> pass(k);
     for_heads(k.in, work,
               [&](Index sample, const HeadRange& heads) { states_backward(pass, sample, heads); });
-    for_blocks(tasks * k.in.groups, 4 * work, [&](Index task) {
-      const Index group = task % k.in.groups, row = task / k.in.groups;
-      const ScanChunk chunk = scan_chunk(k.in, k.chunk, row % samples, row / samples);
-      ChunkBackward<T, Real>(pass, chunk, group).run();
+    for_ranges(tasks * k.in.groups, 4 * work, [&](Index begin, Index end) {
+      ChunkBackward<T, Real> backward(pass);
+      for (Index task = begin; task < end; ++task) {
+        const Index row = task / k.in.groups;
+        backward.run(scan_chunk(k.in, k.chunk, row % samples, row / samples), task % k.in.groups);
+      }
     });
     write_sums(k, pass.sums);
   });

@@ -46,6 +46,15 @@ template <class Real, class F>
   }
 }
 
+/// How far row i of a lower triangle of n columns is computed: to the end of its diagonal's vector,
+/// where the row has all of that.
+template <class Real>
+Index row_end(Index i, Index n) {
+  constexpr Index kLanes = 64 / Index{sizeof(Real)};
+  const Index end = (i / kLanes + 1) * kLanes;
+  return end <= n ? end : i + 1;
+}
+
 /// Sums of vectors and of single numbers.
 template <class Real>
 class LaneSum {
@@ -122,7 +131,8 @@ LeftFactor<Real> turned(const Real* data, Index columns) {
 }
 
 /// What of a product need not be computed: where the left factor is 0 above its diagonal (`lower`)
-/// or below (`upper`); or that above the diagonal of the result, which then holds anything.
+/// or below (`upper`); or that above the diagonal of the result, which then holds anything from
+/// row_end on.
 enum class Triangle { none, lower, upper, lower_result };
 
 /// c [m, n] of a [m, k] and b [k, n].
