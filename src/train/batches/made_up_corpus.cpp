@@ -55,11 +55,11 @@ HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
                       {models::kTeacherLogProbs, said_.log_probs}}};
 }
 
-/// A smooth function of sample and pixel; every third patch is masked.
+/// A smooth function of sample and pixel, over all crops of an image; every third patch is masked.
 void MadeUpCorpus::add_image(Index sample) {
   labels_.push_back(word(sample, 1) % vision_.classes);
   mask_.push_back(1);
-  const Index numbers = vision_.channels * vision_.image_height * vision_.image_width;
+  const Index numbers = vision_.dino ? vision_.crop_pixels() : vision_.pixels();
   for (Index i = 0; i < numbers; ++i) {
     pixels_.push_back(std::sin(static_cast<float>((sample + 3) * (i + 1)) * 0.01f));
   }

@@ -25,6 +25,18 @@ Index rounded_up(Index value, Index unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/// Two small crops, a narrow head, and the last layer learns from the first iteration on.
+config::DinoConfig scaled_down(config::DinoConfig dino, Index tensor) {
+  dino.local_size = 8;
+  dino.local_crops = 2;
+  dino.head_hidden_size = dino.outputs = rounded_up(32, tensor);
+  dino.bottleneck_size = 16;
+  dino.frozen_epochs = 0;
+  dino.iterations_per_epoch = 1;
+  dino.iterations = kIterations;
+  return dino;
+}
+
 /// The run, narrow and short.
 config::RunConfig scaled_down(config::RunConfig run) {
   config::ParallelConfig& p = run.parallel;
@@ -54,6 +66,9 @@ config::RunConfig scaled_down(config::RunConfig run) {
     m.vision.class_tokens = m.vision.class_tokens > 0 ? 8 : 0;
     m.vision.classes = std::min<Index>(m.vision.classes, 10);
     m.seq_length = m.vision.positions();
+    if (m.vision.dino) {
+      m.vision.dino = scaled_down(*m.vision.dino, tensor);
+    }
   }
   m.max_position_embeddings = m.seq_length;
   m.padded_vocab_size = rounded_up(kVocabulary, tensor);
