@@ -32,6 +32,12 @@ void read_sizes(const SizeNames& names, ConfigReading& reading);
 /// But for the number of positions.
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json);
 
+/// The type of the weights.
+void read_type(ConfigReading& reading);
+/// What every family has: the vocabulary, whether the output is tied, how weights began, and their
+/// type by its older name alone; nothing about 8- or 4-bit weights stays.
+void write_common(const ModelDescription& description, JsonObject& json);
+
 // config.json of decoders: what only they have, beside vocabulary and type.
 
 /// Sizes by Llama's names, rotary positions, RMS norms, gated feed-forward layers, whether the

@@ -136,9 +136,7 @@ void write_llava(const ModelDescription& description, JsonObject& json) {
   language.model_type = "llama";
   JsonObject text = json.object("text_config"), vision = json.object("vision_config");
   text.set("model_type", "llama");
-  text.set("vocab_size", description.stored_vocab_size());
-  text.set("tie_word_embeddings", !description.model.untie_embeddings_and_output_weights);
-  text.set("initializer_range", description.model.init_method_std);
+  write_common(description, text);
   write_llama(language, text);
   write_tower(vlm, vision);
   json.set("text_config", text);

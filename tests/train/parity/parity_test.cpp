@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "config/flags.h"
 #include "train/layout_cases.h"
 #include "train/tiny_run.h"
 
@@ -29,6 +30,25 @@ TEST(Parity, HoldsForEncodersToo) {
     const ParityCertificate certificate = prove_parity(tiny_run(flags, 4));
     EXPECT_EQ(certificate.first_difference(), "");
     EXPECT_EQ(certificate.losses.size(), model[1] == "bert" ? 6U : 3U);
+  }
+}
+
+TEST(Parity, ImagesToo) {
+  const std::string layout =
+      " --world-size 8 --tensor-model-parallel-size 2 --sequence-parallel "
+      "--use-distributed-optimizer ";
+  const std::string vlm =
+      "--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 --seq-length 128 "
+      "--pipeline-model-parallel-size 2 ";
+  for (const std::string& model :
+       {std::string("--model vit"), std::string("--model vit --vision-pretraining-type dino"),
+        vlm + "--vision-hidden-size 48 --vision-num-attention-heads 6 --packing-buffer-size 4",
+        vlm + "--use-tiling --max-num-tiles 2 --context-parallel-size 2"}) {
+    SCOPED_TRACE(model);
+    const ParityCertificate certificate =
+        prove_parity(test::parse_base(model + layout + "--global-batch-size 16").run);
+    EXPECT_EQ(certificate.first_difference(), "");
+    EXPECT_GT(certificate.losses.front(), 0);
   }
 }
 
