@@ -88,6 +88,11 @@ void write_t5(const ModelDescription& description, JsonObject& json);
 /// with what a Llama has where nothing is said.
 JsonObject language_part(const JsonObject& whole);
 
+/// Whether it is that of CLIP or SigLIP, or of the image encoder of one alone.
+bool is_encoder_config(const JsonObject& json);
+/// Of such a one the image encoder, all of its layers.
+void read_image_encoder(ConfigReading& reading);
+
 /// CLIP's encoder, of whose layers only those are read behind which the language model looks.
 void read_llava(ConfigReading& reading);
 void write_llava(const ModelDescription& description, JsonObject& json);

@@ -96,7 +96,22 @@ JsonObject original(const ModelDescription& description, const std::string& mode
   }
 }
 
+void refuse_problems(const ConfigReading& reading, const std::string& source) {
+  if (!reading.problems.empty()) {
+    throw_data("{}: this program cannot compute such a model:\n  {}", source,
+               fmt::join(reading.problems, "\n  "));
+  }
+}
+
 }  // namespace
+
+ModelDescription read_encoder_config(const std::string& json, const std::string& source) {
+  const JsonObject whole(json, source);
+  ConfigReading reading{.json = whole, .whole = whole};
+  read_image_encoder(reading);
+  refuse_problems(reading, source);
+  return std::move(reading.result);
+}
 
 ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
                                           Index make_vocab_size_divisible_by) {
@@ -107,10 +122,7 @@ ModelDescription read_hugging_face_config(const std::string& json, const std::st
   reading.result.files[kOriginal] = json;
   format_of(reading.result.model_type, source).read(reading);
   read_common(reading);
-  if (!reading.problems.empty()) {
-    throw_data("{}: this program cannot compute such a model:\n  {}", source,
-               fmt::join(reading.problems, "\n  "));
-  }
+  refuse_problems(reading, source);
   return std::move(reading.result);
 }
 
