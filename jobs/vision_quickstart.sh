@@ -32,7 +32,7 @@ train_answers() {
   show "$MPITRON" pretrain-vlm --data-path "$OUT/scenes/$3.jsonl" --vision-model-type clip --img-h 48 --img-w 48 --patch-dim 16 \
     --disable-vision-class-token --encoder-num-layers 2 --num-layers 3 --hidden-size 96 --num-attention-heads 4 --seq-length 96 \
     --max-position-embeddings 96 --position-embedding-type rope --make-vocab-size-divisible-by 4 "${words[@]}" \
-    --train-iters "$2" --eval-iters 0 "${small[@]}" --save "$OUT/$1"
+    --dataloader-type cyclic --train-iters "$2" --eval-iters 0 "${small[@]}" --save "$OUT/$1"
 }
 
 # ask NAME TASK: the questions about the other images.

@@ -27,12 +27,13 @@ MadeUpCorpus::MadeUpCorpus(const config::ModelConfig& model)
 
 /// Columns that a model does not read do no harm.
 HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
-  for (auto* column : {&tokens_, &labels_, &padding_, &types_, &order_, &decoder_,
-                       &decoder_padding_, &images_, &tiles_, &segments_, &said_.words}) {
+  for (auto* column :
+       {&tokens_, &labels_, &padding_, &types_, &order_, &decoder_, &decoder_padding_,
+        &seen_.images, &seen_.tiles, &seen_.segments, &said_.words}) {
     column->clear();
   }
   for (auto* column :
-       {&mask_, &pixels_, &patch_mask_, &said_.margins, &said_.pairs, &said_.log_probs}) {
+       {&mask_, &seen_.pixels, &seen_.patch_mask, &said_.margins, &said_.pairs, &said_.log_probs}) {
     column->clear();
   }
   for (Index sample = first; sample < first + count; ++sample) {
@@ -53,11 +54,11 @@ HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
                       {models::kSentenceOrder, order_},
                       {models::kDecoderTokens, decoder_},
                       {models::kDecoderPaddingMask, decoder_padding_},
-                      {models::kPixels, pixels_},
-                      {models::kPatchMask, patch_mask_},
-                      {models::kImagesPerRow, images_},
-                      {models::kTilesPerImage, tiles_},
-                      {models::kSegments, segments_},
+                      {models::kPixels, seen_.pixels},
+                      {models::kPatchMask, seen_.patch_mask},
+                      {models::kImagesPerRow, seen_.images},
+                      {models::kTilesPerImage, seen_.tiles},
+                      {models::kSegments, seen_.segments},
                       {models::kReferenceMargins, said_.margins},
                       {models::kPairs, said_.pairs},
                       {models::kTeacherIds, said_.words},
@@ -67,7 +68,7 @@ HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
 /// A smooth function of image and pixel.
 void MadeUpCorpus::add_pixels(Index image, Index numbers) {
   for (Index i = 0; i < numbers; ++i) {
-    pixels_.push_back(std::sin(static_cast<float>((image + 3) * (i + 1)) * 0.01f));
+    seen_.pixels.push_back(std::sin(static_cast<float>((image + 3) * (i + 1)) * 0.01f));
   }
 }
 
@@ -78,7 +79,7 @@ void MadeUpCorpus::add_image(Index sample) {
   add_pixels(sample, vision_.dino ? vision_.crop_pixels() : vision_.pixels());
   if (vision_.task == config::VisionTask::inpaint) {
     for (Index i = 0; i < vision_.patches(); ++i) {
-      patch_mask_.push_back((i + sample) % 3 == 0 ? 1.f : 0.f);
+      seen_.patch_mask.push_back((i + sample) % 3 == 0 ? 1.f : 0.f);
     }
   }
 }
@@ -93,15 +94,15 @@ void MadeUpCorpus::add_conversation(Index sample) {
     labels_.push_back(word(sample, i + 1));
     mask_.push_back(i + 2 < length ? 1.f : 0.f);
     if (vlm_->packing_window > 0) {
-      segments_.push_back(i < length / 2 ? 0 : 1);
+      seen_.segments.push_back(i < length / 2 ? 0 : 1);
     }
   }
-  images_.push_back(kImages[sample % 4]);
-  for (Index image = 0; image < images_.back(); ++image) {
+  seen_.images.push_back(kImages[sample % 4]);
+  for (Index image = 0; image < seen_.images.back(); ++image) {
     tokens_[static_cast<std::size_t>(first + 1 + sample % 3 + image * (length / 2))] =
         config::kImageToken;
-    tiles_.push_back(1 + (vlm_->most_tiles() > 1 ? sample % 2 : 0));
-    add_pixels(2 * sample + image, tiles_.back() * vlm_->pixels());
+    seen_.tiles.push_back(1 + (vlm_->most_tiles() > 1 ? sample % 2 : 0));
+    add_pixels(2 * sample + image, seen_.tiles.back() * vlm_->pixels());
   }
 }
 

@@ -34,8 +34,11 @@ class MadeUpCorpus {
   std::vector<float> mask_;
   config::VisionConfig vision_;
   std::optional<config::VlmConfig> vlm_;
-  std::vector<std::int64_t> images_, tiles_, segments_;
-  std::vector<float> pixels_, patch_mask_;
+  /// Of images, and where they stand in texts.
+  struct Seen {
+    std::vector<float> pixels, patch_mask;
+    std::vector<std::int64_t> images, tiles, segments;
+  } seen_;
   bool pairs_of_answers_, teacher_;
   /// What other models say.
   struct Said {

@@ -55,7 +55,8 @@ struct ForeignWeights {
 };
 
 /// Fills this rank's parameters but those of low-rank updates; those of a head of texts that the
-/// files lack stay as they are, and so does what a part of a model lacks. Error(data) lists tensors that are missing or of another shape.
+/// files lack stay as they are, and so does what a part of a model lacks. Error(data) lists tensors
+/// that are missing or of another shape.
 void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWeights& weights);
 
 /// This rank's part of a stored tensor becomes the parameter's value, in its type.
