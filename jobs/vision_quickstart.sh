@@ -5,7 +5,7 @@
 # Settings (environment): MPITRON (the program), OUT, ITERATIONS (of the shapes), QUESTION_ITERATIONS, THREADS.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-: "${MPITRON:=build/bin/mpitron}" "${OUT:=build/vision}" "${THREADS:=$(nproc)}" "${ITERATIONS:=4000}" "${QUESTION_ITERATIONS:=2000}"
+: "${MPITRON:=build/bin/mpitron}" "${OUT:=build/vision}" "${THREADS:=$(nproc)}" "${ITERATIONS:=6000}" "${QUESTION_ITERATIONS:=2000}"
 export OMP_NUM_THREADS=$THREADS
 mkdir -p "$OUT"
 
