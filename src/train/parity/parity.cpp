@@ -25,29 +25,12 @@ Index rounded_up(Index value, Index unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Two small crops of 16 patches, a narrow head, and the last layer learns from the first iteration
-/// on.
-config::DinoConfig scaled_down(config::DinoConfig dino, Index tensor) {
-  dino.local_size = 16;
-  dino.local_crops = 2;
-  dino.head_hidden_size = dino.outputs = rounded_up(32, tensor);
-  dino.bottleneck_size = 16;
-  dino.frozen_epochs = 0;
-  dino.iterations_per_epoch = 1;
-  dino.iterations = kIterations;
-  return dino;
-}
-
-/// Images of 16 patches; where there are smaller crops, of 32.
-config::VisionConfig scaled_down(config::VisionConfig vision, Index tensor) {
+/// Images of 16 patches.
+config::VisionConfig scaled_down(config::VisionConfig vision) {
   vision.patch = 4;
   vision.image_height = vision.image_width = 16;
   vision.class_tokens = vision.class_tokens > 0 ? 8 : 0;
   vision.classes = std::min<Index>(vision.classes, 10);
-  if (vision.dino) {
-    vision.image_width = 32;
-    vision.dino = scaled_down(*vision.dino, tensor);
-  }
   return vision;
 }
 
@@ -91,7 +74,7 @@ config::RunConfig scaled_down(config::RunConfig run) {
     m.decoder_seq_length = rounded_up(8, tensor);
   }
   if (!m.family().has_words()) {
-    m.vision = scaled_down(m.vision, tensor);
+    m.vision = scaled_down(m.vision);
     m.seq_length = m.vision.positions();
   }
   if (m.vlm) {
@@ -158,6 +141,11 @@ std::string ParityCertificate::first_difference() const {
 }
 
 ParityCertificate prove_parity(const config::RunConfig& run) {
+  if (run.model.vision.dino) {
+    throw_usage(
+        "--vision-pretraining-type dino: parity makes up whole images, and no crops of them; "
+        "`mpitron replay` holds layouts of recorded runs against one rank");
+  }
   const config::RunConfig small = scaled_down(run);
   const LayoutOutcome layout = run_layout(small, kIterations);
   const LayoutOutcome alone = run_layout(on_one_rank(small), kIterations);
