@@ -5,6 +5,9 @@
 #include "convert/model_reader.h"
 #include "utils/text/hash.h"
 
+// Training from a Hugging Face folder: --load and --pretrained-checkpoint may name one. The option
+// is taken away, and the session gets the weights by name and part instead of a checkpoint.
+
 namespace mpitron::cli {
 namespace {
 
@@ -21,6 +24,7 @@ bool gives_option(const Arguments& arguments, const std::string& option) {
   });
 }
 
+/// Hashes all tensors; a resumed run compares it, so that its start is known to be the same model.
 std::string fingerprint_of(convert::TensorSource& stored) {
   std::string hashes;
   for (const convert::TensorInfo& info : stored.tensors()) {
@@ -31,7 +35,8 @@ std::string fingerprint_of(convert::TensorSource& stored) {
   return hash128_hex(hashes);
 }
 
-/// Of a reader of models, or of a part of them.
+/// Reads tensors one at a time as ranks ask for them; the reader, of models or of a part of them,
+/// lives as long as the last of them.
 template <class Reader>
 std::shared_ptr<const train::ForeignWeights> weights_of(train::ForeignWeights weights,
                                                         const std::shared_ptr<Reader>& reader) {
@@ -58,6 +63,8 @@ ForeignModel encoder_of(const std::string& path, Arguments& arguments) {
 
 }  // namespace
 
+/// Adds what such a folder implies and the user has not said: its tokenizer and, with
+/// --use-checkpoint-args, its sizes and longest sequence.
 std::optional<ForeignModel> take_foreign_model(Arguments& arguments) {
   for (const char* option : {"--load", "--pretrained-checkpoint"}) {
     Arguments without = arguments;

@@ -68,6 +68,7 @@ void write_common(const ModelDescription& description, JsonObject& json) {
   json.set("vocab_size", description.stored_vocab_size());
   json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
   json.set("initializer_range", m.init_method_std);
+  // One name for the type: two could disagree. Weights are written unpacked.
   json.erase("dtype");
   json.erase("quantization_config");
   const auto* type =

@@ -10,11 +10,15 @@
 #include "convert/names/name_table.h"
 #include "utils/error.h"
 
+// Reads and writes config.json: finds the family by model_type, lets it read its own settings, then
+// what all families share; problems are told together.
+
 namespace mpitron::convert {
 namespace {
 
 constexpr const char* kOriginal = "config.json";
 
+/// A family: its two names in config.json, and its reader and writer.
 struct ConfigFormat {
   const char *model_type, *architecture;
   void (*read)(ConfigReading& reading);
@@ -42,7 +46,7 @@ constexpr const char* kGemma =
 constexpr const char* kLlama4 =
     ". Llama 4 attends to chunks, normalises heads in layers with positions alone and scales "
     "queries by their position in the others: none of it is computed here";
-/// Why families that one may ask for are not there.
+/// Reasons why families that one may ask for are not there.
 constexpr std::pair<std::string_view, const char*> kNotHere[] = {
     {"bert",
      ". Layers of bert have their norms behind each branch, and those of this program, as "
@@ -64,6 +68,7 @@ const ConfigFormat& format_of(const std::string& model_type, const std::string& 
   return *found;
 }
 
+/// Reads what every family has: vocabulary, initialization, type, quantization.
 void read_common(ConfigReading& reading) {
   config::ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -77,12 +82,14 @@ void read_common(ConfigReading& reading) {
                   "heads that cannot be shared out evenly");
   const std::string method = reading.whole.object("quantization_config").text("quant_method");
   const bool stacked = has_stacked_experts(reading.result.model_type);
+  // MXFP4 alone can be read exactly; other methods would have to be undone with a loss.
   reading.require(!reading.whole.has("quantization_config") || (stacked && method == "mxfp4"),
                   "quantized weights");
   read_type(reading);
 }
 
-/// The config.json that the model came with, if it is of the same family.
+/// Returns the config.json that the model came with, if it is of the same family; else an empty
+/// object.
 JsonObject original(const ModelDescription& description, const std::string& model_type) {
   const auto file = description.files.find(kOriginal);
   if (file == description.files.end()) {
