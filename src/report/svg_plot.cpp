@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+// Plots as SVG, for pages that need no script: scales, marks, curves and a legend.
+
 namespace mpitron::report {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr double kLeft = 52, kRight = 14, kTop = 12, kBottom = 62;
 constexpr double kLegend = kHeight - 8;
 constexpr int kColours = 8;
 
-/// Where values lie on the picture.
+/// Maps values to places on the picture.
 class Scale {
  public:
   Scale(double least, double most, bool logarithmic, std::pair<double, double> pixels)
@@ -33,7 +35,7 @@ class Scale {
   std::pair<double, double> pixels_;
 };
 
-/// "12k", "3.4M": three digits at most.
+/// Returns "12k", "3.4M": three digits at most.
 std::string short_number(double value) {
   for (const auto& [unit, name] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}}) {
     if (std::abs(value) >= unit) {
@@ -56,7 +58,7 @@ std::string line_from(double x1, double y1, double x2, double y2) {
       x1, y1, x2, y2);
 }
 
-/// Points that can be drawn.
+/// Returns the points that can be drawn.
 std::vector<std::pair<double, double>> drawn(const PlotLine& line, bool logarithmic) {
   auto points = line.points;
   std::erase_if(points, [&](const auto& point) {
@@ -65,7 +67,7 @@ std::vector<std::pair<double, double>> drawn(const PlotLine& line, bool logarith
   return points;
 }
 
-/// A line through the points and a dot on each; not finite ones interrupt it.
+/// Draws a line through the points and a dot on each measured one, which tells its numbers.
 std::string curve(const PlotLine& line, std::size_t index, const Plot& plot, const Scale& x,
                   const Scale& y) {
   const std::string colour =
@@ -118,7 +120,7 @@ Legend legend(const Plot& plot) {
   return result;
 }
 
-/// Where the x axis is marked: at the points, or at powers of ten where there are many.
+/// Returns where the x axis is marked: at the points, or at powers of ten where there are many.
 std::vector<double> x_marks(const Plot& plot, const std::set<double>& xs) {
   constexpr std::size_t kMany = 12;
   std::vector<double> marks(xs.begin(), xs.end());
@@ -131,7 +133,7 @@ std::vector<double> x_marks(const Plot& plot, const std::set<double>& xs) {
 
 }  // namespace
 
-/// Steps of 1, 2 or 5 times a power of ten.
+/// Takes steps of 1, 2 or 5 times a power of ten.
 std::vector<double> linear_ticks(double most, int count) {
   if (!(most > 0)) {
     return {0};
@@ -151,7 +153,7 @@ std::vector<double> linear_ticks(double most, int count) {
   return ticks;
 }
 
-/// The powers of ten between both.
+/// Takes the powers of ten between both.
 std::vector<double> logarithmic_ticks(double least, double most) {
   std::vector<double> ticks;
   for (int power = static_cast<int>(std::ceil(std::log10(least) - 1e-9));
@@ -161,7 +163,7 @@ std::vector<double> logarithmic_ticks(double least, double most) {
   return ticks;
 }
 
-/// Scales cover all lines; text takes the page's font and colour.
+/// Draws a plot whose scales cover all lines; text takes the page's font and colour.
 std::string svg_plot(const Plot& plot) {
   std::set<double> xs;
   double least = INFINITY, most = 0;

@@ -4,6 +4,9 @@
 #include "train/batches/made_up_corpus.h"
 #include "utils/error.h"
 
+// Runs the program of one rank without its data and its peers: the null device counts memory and
+// launches, the recording world writes down what is communicated.
+
 namespace mpitron::plan {
 namespace {
 
@@ -43,6 +46,8 @@ class LaunchCounter final : public device::LaunchObserver {
   const ReplayOptions& options_;
 };
 
+/// Counts what lives from step to step; all that is neither a parameter nor a gradient goes to the
+/// optimizer.
 void count_state(device::Device& device, train::TrainedModel& model, ReplayedMemory& memory) {
   for (const autograd::Parameter& parameter : model.parameters()) {
     memory.parameters += parameter.value || parameter.four_bits ? parameter.local_bytes() : 0;
@@ -51,6 +56,7 @@ void count_state(device::Device& device, train::TrainedModel& model, ReplayedMem
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
 }
 
+/// Returns the elements of each sum beside the replicas' that a rank takes part in.
 std::vector<Index> completed_elements(const train::TrainStep& step) {
   std::vector<Index> elements;
   for (const train::GradientCompletion& sum : step.completions()) {
@@ -63,7 +69,7 @@ std::vector<Index> completed_elements(const train::TrainStep& step) {
   return elements;
 }
 
-/// Samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a
+/// Makes samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a
 /// tensor group has them: in a world without peers nobody else tells it of their columns.
 class MadeUpBatches {
  public:
