@@ -7,7 +7,7 @@
 
 namespace mpitron::ops {
 
-/// Allocates the parameter's value (its shard of the global shape) in `dtype`; numbers are read next.
+/// Allocates the parameter's value (its shard of the global shape) in `dtype`, without numbers.
 void allocate(device::Device& device, autograd::Parameter& parameter, DType dtype);
 
 /// Allocates the parameter's value and gives it its initial numbers.
