@@ -27,6 +27,8 @@ AlgorithmPreference* unwrap(cublasLtMatmulPreference_t it) {
   return reinterpret_cast<AlgorithmPreference*>(it);
 }
 
+/// Copies an attribute's value after checking its size, as the library does: a wrong size is how
+/// mistakes in attribute types show.
 template <class T>
 cublasStatus_t assign(T& to, const void* from, std::size_t bytes) {
   if (from == nullptr || bytes != sizeof(T)) {
@@ -36,6 +38,8 @@ cublasStatus_t assign(T& to, const void* from, std::size_t bytes) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
+/// Gathers descriptor and layouts into one value, which is copied into the queue: callers may
+/// destroy theirs while the product waits.
 ProductProblem problem_of(cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t a,
                           cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
                           cublasLtMatrixLayout_t d) {
@@ -46,6 +50,7 @@ bool is_aligned(const void* address, std::uint64_t bytes) {
   return reinterpret_cast<std::uintptr_t>(address) % bytes == 0;
 }
 
+/// Tells whether every pointer is aligned as the algorithm was promised.
 bool pointers_fit(const QueuedProduct& product, const Algorithm& algorithm) {
   for (const Matrix matrix : {matrix_a, matrix_b, matrix_c, matrix_d}) {
     if (product.data[matrix] == nullptr ||
@@ -60,6 +65,7 @@ bool pointers_fit(const QueuedProduct& product, const Algorithm& algorithm) {
          (workspace == 0 || (product.workspace != nullptr && is_aligned(product.workspace, 256)));
 }
 
+/// Describes an algorithm to the caller, with the workspace that it needs.
 cublasLtMatmulHeuristicResult_t result_of(const Algorithm& algorithm) {
   cublasLtMatmulHeuristicResult_t result{};
   store(algorithm, result.algo);
@@ -204,6 +210,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
   }
 }
 
+/// Names algorithms for a problem. Like the real library, the first may need a workspace or an
+/// alignment that the caller must have allowed.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
                                               cublasLtMatmulDesc_t description,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
@@ -230,6 +238,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
   return *found > 0 ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+/// Makes an algorithm from its number, without a problem: it must pass cublasLtMatmulAlgoCheck
+/// before it computes one.
 cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t handle, cublasComputeType_t, cudaDataType_t,
                                       cudaDataType_t a, cudaDataType_t b, cudaDataType_t c,
                                       cudaDataType_t d, int id, cublasLtMatmulAlgo_t* algorithm) {
@@ -285,6 +295,8 @@ cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t handle, cublasLtMatmulDe
   return status;
 }
 
+/// Queues a product. Everything that can be checked without the data is refused here with a status;
+/// the memory itself is checked when the stream runs.
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t description,
                               const void* alpha, const void* a, cublasLtMatrixLayout_t a_layout,
                               const void* b, cublasLtMatrixLayout_t b_layout, const void* beta,

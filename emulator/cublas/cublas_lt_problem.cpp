@@ -1,3 +1,5 @@
+// Decides what the emulated libcublasLt multiplies. The tables follow the manual's list of
+// supported types (cublasLtMatmul), as far as our products use it.
 #include "emulator/cublas/cublas_lt_problem.h"
 
 #include <algorithm>
@@ -12,7 +14,8 @@ bool is_fp8(cudaDataType_t type) {
   return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2;
 }
 
-/// GPUs of compute capability 9.0 multiply a^T b where 16 divides m and k.
+/// Tells whether a GPU of compute capability 9.0 multiplies these numbers of 8 bits: only a^T b,
+/// where 16 divides m and k.
 bool fp8_is_supported(const ProductProblem& p) {
   const auto type = [&](Matrix matrix) { return p.layouts[matrix].type; };
   const bool types = (type(matrix_a) == CUDA_R_8F_E4M3 || type(matrix_b) == CUDA_R_8F_E4M3) &&
@@ -46,6 +49,7 @@ bool types_are_supported(const ProductProblem& p) {
          (a == CUDA_R_32F || a == CUDA_R_16BF || a == CUDA_R_16F) && (c == CUDA_R_32F || c == a);
 }
 
+/// Checks that the transposed factors fit each other and the result.
 bool sizes_fit(const ProductProblem& p) {
   const auto rows_of = [&](Matrix matrix, cublasOperation_t operation) {
     const MatrixLayout& layout = p.layouts[matrix];

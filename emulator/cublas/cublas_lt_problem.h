@@ -3,7 +3,8 @@
 
 #include <cublasLt.h>
 
-// A product as the emulated libcublasLt is told of it (cublas_lt.cpp).
+// Describes a product to the emulated libcublasLt (cublas_lt.cpp); as in the library, matrices lie
+// by columns.
 namespace mpitron::emulator {
 
 struct ProductDescription {
@@ -23,6 +24,7 @@ struct MatrixLayout {
 
 enum Matrix { matrix_a, matrix_b, matrix_c, matrix_d };
 
+/// A product and its four matrices; m, n and k are those of d, after the transposes.
 struct ProductProblem {
   ProductDescription description;
   MatrixLayout layouts[4];
@@ -45,8 +47,8 @@ struct ProductProblem {
 
 std::size_t size_of(cudaDataType_t type);
 
-/// Whether the library solves the problem: what its manual does not allow (types, sizes, epilogues)
-/// is refused with its status.
+/// Tells whether the library solves the problem: sizes, types and epilogues that its manual does
+/// not allow are refused with its status.
 cublasStatus_t status_of(const ProductProblem& problem);
 /// Tells problems apart by all but the pointers in them; not 0.
 std::uint64_t fingerprint_of(const ProductProblem& problem);

@@ -1,3 +1,5 @@
+// Multiplies for the emulated libcublasLt. Sums follow the hardware's order and rounding
+// (matrix_unit.h), since tests compare bits; speed comes from adding whole columns.
 #include "emulator/cublas/cublas_lt_product.h"
 
 #include <algorithm>
@@ -51,7 +53,8 @@ void store(void* data, cudaDataType_t type, std::int64_t i, Sum value) {
   }
 }
 
-/// The columns of a matrix one after the other, or with `by_rows` its rows.
+/// Copies the columns of a matrix one after the other, or with `by_rows` its rows, widened to the
+/// type of sums.
 template <class Sum>
 std::vector<Sum> dense(const MatrixLayout& layout, const void* data, bool by_rows) {
   const auto rows = static_cast<std::int64_t>(layout.rows);
@@ -67,7 +70,7 @@ std::vector<Sum> dense(const MatrixLayout& layout, const void* data, bool by_row
   return result;
 }
 
-/// What becomes of a sum for element `offset` of d, in a row.
+/// Makes an element of d of its sum: scales, beta c, bias and GELU, in the library's order.
 template <class Sum>
 Sum finish(const QueuedProduct& product, Sum sum, std::int64_t row, std::int64_t offset) {
   const ProductProblem& problem = product.problem;
@@ -89,7 +92,7 @@ Sum finish(const QueuedProduct& product, Sum sum, std::int64_t row, std::int64_t
   return value;
 }
 
-/// sums [m] += a b: a of `depth` columns of m, b of one of `depth`.
+/// Adds sums [m] += a b: a of `depth` columns of m, b of one of `depth`.
 template <class Sum>
 void add_column(cudaDataType_t, Sum* sums, const Sum* a, const Sum* b, std::int64_t m,
                 std::int64_t depth) {
@@ -99,8 +102,9 @@ void add_column(cudaDataType_t, Sum* sums, const Sum* a, const Sum* b, std::int6
     }
   }
 }
-/// fp32 without the matrix unit, as it is multiplied where TF32 is not allowed. Sums of numbers of
-/// 8 bits leave the unit every 128 of the depth, since the library is not told to be fast.
+/// Adds fp32 without the matrix unit, as it is multiplied where TF32 is not allowed. Sums of
+/// numbers of 8 bits leave the unit every 128 of the depth, since the library is not told to be
+/// fast.
 void add_column(cudaDataType_t type, float* sums, const float* a, const float* b, std::int64_t m,
                 std::int64_t depth) {
   if (type == CUDA_R_32F) {
@@ -118,6 +122,8 @@ void add_column(cudaDataType_t type, float* sums, const float* a, const float* b
   }
 }
 
+/// Multiplies column by column; each part of k is summed by itself and the parts are added in
+/// order.
 template <class Sum>
 void multiply(const QueuedProduct& product) {
   const ProductProblem& problem = product.problem;
@@ -147,6 +153,8 @@ void multiply(const QueuedProduct& product) {
   }
 }
 
+/// Ends the program unless the range lies in one block of the GPU: a pointer behind a tensor's end
+/// is an error even where memory follows.
 void require_device_memory(const char* what, const void* address, std::uint64_t bytes) {
   if (!inside_one_block(address, bytes)) {
     fail(std::string("cublasLtMatmul: ") + what + " is not memory of a GPU that is in use");

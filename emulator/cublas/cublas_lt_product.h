@@ -17,7 +17,7 @@ struct QueuedProduct {
   void run() const;
 };
 
-/// What the host says of alpha and beta.
+/// Reads alpha or beta, which the host passes in the scale type.
 double scalar_of(const void* value, cudaDataType_t type);
 
 }  // namespace mpitron::emulator

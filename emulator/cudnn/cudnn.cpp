@@ -30,7 +30,7 @@ constexpr std::int64_t kWorkspace = 4096;
 
 // --- what a finalized descriptor tells ----------------------------------------------------------
 
-/// The proposals, into descriptors that the caller has made.
+/// Writes the proposals into descriptors that the caller has made.
 cudnnStatus_t tell_proposals(const Descriptor& heuristic, std::int64_t wanted, std::int64_t* count,
                              void* values) {
   constexpr bool kOrdered[] = {false, true};
@@ -58,6 +58,8 @@ cudnnStatus_t tell_engine(const Descriptor& proposal, void* values) {
   return CUDNN_STATUS_SUCCESS;
 }
 
+/// Tells an engine's numerical notes: one whose sums have no order is marked, and callers must
+/// leave it out.
 cudnnStatus_t tell_notes(const Descriptor& engine, std::int64_t* count, void* values) {
   auto* notes = static_cast<cudnnBackendNumericalNote_t*>(values);
   *count = 0;
@@ -70,13 +72,14 @@ cudnnStatus_t tell_notes(const Descriptor& engine, std::int64_t* count, void* va
 
 // --- running ------------------------------------------------------------------------------------
 
+/// A plan's graph with its tensors' memory and numbers, copied when it is queued.
 struct Run {
   std::vector<GraphOperation> graph;
   std::map<std::int64_t, void*> data;
   std::map<std::int64_t, float> numbers;
   void* workspace;
 
-  /// Takes what the pack says of a tensor; numbers are read now.
+  /// Takes the pack's pointer to a tensor; numbers by value are read now, as the library does.
   cudnnStatus_t add(const GraphTensor& tensor, const std::map<std::int64_t, void*>& pack) {
     const auto at = pack.find(tensor.id);
     if (tensor.is_virtual) {
@@ -114,6 +117,8 @@ struct Run {
 
 using namespace mpitron::emulator;  // NOLINT: the functions below are the library's
 
+/// Returns the version that a test may set through the environment, so that old libraries are
+/// refused as on a real machine.
 std::size_t cudnnGetVersion() {
   const char* const version = std::getenv("MPITRON_EMULATED_CUDNN");
   return version == nullptr ? CUDNN_VERSION : std::strtoul(version, nullptr, 10);
@@ -178,6 +183,8 @@ cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t descriptor
   }
 }
 
+/// Queues a plan: every tensor of the graph must be named by the pack, and the workspace be the
+/// GPU's.
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
                                   cudnnBackendDescriptor_t pack) {
   const Descriptor &p = unwrap(plan), &named = unwrap(pack);

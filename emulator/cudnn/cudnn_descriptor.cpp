@@ -1,3 +1,5 @@
+// Checks attributes against a table of (descriptor, name, type, most values, required). What the
+// table does not list is refused, so a new attribute in fused_graph.cpp needs its row here.
 #include "emulator/cudnn/cudnn_descriptor.h"
 
 #include <algorithm>
@@ -85,7 +87,7 @@ constexpr Rule kRules[] = {
      1, false},
 };
 
-/// The descriptors in use.
+/// Descriptors in use: a handle that was destroyed is told apart from one that lives.
 std::mutex mutex;
 std::set<const void*> alive;
 
@@ -123,7 +125,7 @@ cudnnStatus_t finalize_tensor(Descriptor& d) {
   return fits ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 
-/// The tensors that these attributes name, as far as they are set.
+/// Returns the tensors that these attributes name, as far as they are set.
 std::vector<GraphTensor> tensors_of(const Descriptor& d,
                                     std::initializer_list<cudnnBackendAttributeName_t> names) {
   std::vector<GraphTensor> tensors;
@@ -182,6 +184,7 @@ cudnnStatus_t finalize_graph(Descriptor& d) {
   return status_of(d.graph);
 }
 
+/// Checks that ids and pointers of a pack are as many, and no id occurs twice.
 cudnnStatus_t finalize_pack(const Descriptor& d) {
   auto ids = d.all<std::int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   if (ids.size() != d.all<void*>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).size()) {

@@ -8,7 +8,8 @@
 
 #include "emulator/cudnn/operation_graph.h"
 
-// Descriptors of the emulated libcudnn's backend API (cudnn.cpp).
+// Keeps descriptors of the emulated libcudnn's backend API (cudnn.cpp): attributes as bytes until
+// the descriptor is finalized.
 namespace mpitron::emulator {
 
 struct Descriptor {
@@ -17,12 +18,13 @@ struct Descriptor {
   cudnnBackendDescriptorType_t type;
   bool finalized = false;
   std::map<cudnnBackendAttributeName_t, std::string> attributes;  // bytes
-  // What a finalized one stands for.
+  // Contents that a finalized descriptor stands for.
   GraphTensor tensor;
   GraphOperation operation;
   std::vector<GraphOperation> graph;
   bool ordered = false;  // an engine's sums
 
+  /// Returns an attribute's values; empty where it was not set.
   template <class T>
   std::vector<T> all(cudnnBackendAttributeName_t name) const {
     const auto at = attributes.find(name);
@@ -46,10 +48,10 @@ struct Descriptor {
 
 cudnnBackendDescriptor_t make_descriptor(cudnnBackendDescriptorType_t type);
 void destroy(cudnnBackendDescriptor_t descriptor);
-/// Ends the program where there is no such descriptor.
+/// Returns the descriptor behind a handle; ends the program where there is no such descriptor.
 Descriptor& unwrap(cudnnBackendDescriptor_t descriptor);
 
-/// Sets one of the attributes that we set.
+/// Sets an attribute, of those that our graphs use; all others are refused.
 cudnnStatus_t set(Descriptor& descriptor, cudnnBackendAttributeName_t name,
                   cudnnBackendAttributeType_t type, std::int64_t count, const void* values);
 cudnnStatus_t finalize(Descriptor& descriptor);

@@ -37,7 +37,7 @@ float rounded(float value, cudnnDataType_t type) {
 
 // --- what the library refuses -------------------------------------------------------------------
 
-/// Whether every size of `from` is that of `to` or 1.
+/// Tells whether every size of `from` is that of `to` or 1.
 bool repeats_into(const Sizes& from, const Sizes& to) {
   for (std::size_t i = 0; i < 4; ++i) {
     if (from[i] != to[i] && from[i] != 1) {
@@ -105,6 +105,8 @@ cudnnStatus_t status_of_reduction(const GraphOperation& o) {
   return CUDNN_STATUS_SUCCESS;
 }
 
+/// Checks a product [b, h, m, k] x [b, h', k, n]; h' may divide h, which is how grouped queries
+/// share keys.
 cudnnStatus_t status_of_product(const GraphOperation& o) {
   const Sizes &a = o.inputs[0].sizes, &b = o.inputs[1].sizes, &c = o.output.sizes;
   const bool fits = a[0] == c[0] && b[0] == c[0] && a[1] == c[1] && a[1] % b[1] == 0 &&
@@ -116,7 +118,7 @@ cudnnStatus_t status_of_product(const GraphOperation& o) {
                     : CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE;
 }
 
-/// Only the last two dimensions may change places.
+/// Checks a reshape; only the last two dimensions may change places.
 cudnnStatus_t status_of_reshape(const GraphOperation& o) {
   GraphTensor swapped = o.inputs[0];
   std::swap(swapped.sizes[2], swapped.sizes[3]);
@@ -128,7 +130,7 @@ cudnnStatus_t status_of_reshape(const GraphOperation& o) {
 
 // --- evaluation ---------------------------------------------------------------------------------
 
-/// The elements of a tensor, the last dimension fastest.
+/// Elements of a tensor in fp32, the last dimension fastest.
 struct Values {
   Sizes sizes;
   cudnnDataType_t type;
@@ -138,7 +140,7 @@ struct Values {
       : sizes(sizes_),
         type(type_),
         values(static_cast<std::size_t>(sizes[0] * sizes[1] * sizes[2] * sizes[3])) {}
-  /// Where an element lies; sizes of 1 are repeated.
+  /// Returns the place of an element; sizes of 1 are repeated.
   std::size_t at(const Sizes& i) const {
     std::int64_t place = 0;
     for (std::size_t k = 0; k < 4; ++k) {
@@ -167,6 +169,7 @@ std::int64_t offset(const GraphTensor& tensor, const Sizes& i) {
          i[3] * tensor.strides[3];
 }
 
+/// Ends the program unless a tensor's first and last elements lie in one block of the GPU.
 void require_memory(const GraphTensor& tensor, const void* data) {
   const Sizes& n = tensor.sizes;
   const auto elements =
@@ -247,6 +250,7 @@ Values pointwise(const GraphOperation& o, const std::vector<const Values*>& inpu
   return result;
 }
 
+/// Reduces each row in the order of its elements.
 Values reduction(const GraphOperation& o, const Values& x) {
   const bool sum = o.reduction == CUDNN_REDUCE_TENSOR_ADD;
   Values result(o.output.sizes, o.output.type);
@@ -264,6 +268,8 @@ Values reduction(const GraphOperation& o, const Values& x) {
   return result;
 }
 
+/// Multiplies with fp32 sums in the order of k; both factors are rounded to the narrower type
+/// first.
 Values product(const GraphOperation& o, const Values& a, const Values& b) {
   Values result(o.output.sizes, o.output.type);
   const Sizes& c = o.output.sizes;

@@ -6,8 +6,9 @@
 
 #include <cudnn_graph.h>
 
-// Graphs of operations as cuDNN's backend API describes them, and their evaluation in fp32, one
-// operation after the other.
+// Describes graphs of operations as cuDNN's backend API does, and evaluates them in fp32, one
+// operation after the other. A fused engine need not round between operations, so virtual tensors
+// keep fp32.
 namespace mpitron::emulator {
 
 struct GraphTensor {
@@ -32,15 +33,15 @@ struct GraphOperation {
   GraphTensor output;
 };
 
-/// What the library answers to an operation: sizes that do not fit, types that it has no operation
-/// for.
+/// Returns the library's answer to an operation: sizes that do not fit, types that it has no
+/// operation for.
 cudnnStatus_t status_of(const GraphOperation& operation);
-/// And to a graph: tensors that share an id but differ, virtual ones that are read before they are
-/// written or written twice, inputs or results that a graph does not have.
+/// Returns the library's answer to a graph: tensors that share an id but differ, virtual ones that
+/// are read before they are written or written twice, inputs or results that a graph does not have.
 cudnnStatus_t status_of(const std::vector<GraphOperation>& operations);
 
-/// `data`: of every tensor that is neither virtual nor a number. Products take both factors in the
-/// narrower of their types; results are rounded to the type of their tensor.
+/// Evaluates a graph. `data` has every tensor that is neither virtual nor a number. Products take
+/// both factors in the narrower of their types; results are rounded to the type of their tensor.
 void evaluate(const std::vector<GraphOperation>& operations,
               const std::map<std::int64_t, void*>& data,
               const std::map<std::int64_t, float>& numbers);

@@ -1,3 +1,6 @@
+// Reserves one range of addresses for all emulated GPUs and opens it to queued work alone: pages
+// are protected (mprotect) whenever nothing runs, and a fault handler names who touches them.
+// Blocks are found first-fit below the highest address that ever was used.
 #include "emulator/device/device_memory.h"
 
 #include <algorithm>
@@ -34,7 +37,7 @@ char* reserve(std::size_t bytes) {
   return static_cast<char*>(range);
 }
 
-/// Blocks of one device, by the address where they begin.
+/// Blocks and gaps of one device, by the address where they begin.
 struct Range {
   char* begin = nullptr;
   std::size_t end = 0;  // of the highest block that ever was, from `begin`
@@ -70,6 +73,8 @@ class Arena {
     }
   }
 
+  /// Takes a block and fills it with 0xff, which is NaN in every type: numbers that nobody wrote
+  /// show.
   void* allocate(int device, std::size_t bytes) {
     bytes = round_up(std::max<std::size_t>(bytes, 1), kAlignment);
     const std::lock_guard lock(mutex_);
@@ -139,7 +144,8 @@ class Arena {
  private:
   static void on_fault(int, siginfo_t* fault, void*);
 
-  /// Gives whole pages back to the system: protecting costs time for every page that is there.
+  /// Gives whole pages back to the system, because protecting costs time for every page that is
+  /// there.
   static void drop_pages(char* block, std::size_t bytes) {
     const auto begin = reinterpret_cast<std::uintptr_t>(block);
     const std::uintptr_t first = (begin + kPage - 1) / kPage * kPage;
@@ -155,6 +161,7 @@ class Arena {
       }
     }
   }
+  /// Takes the first gap that is large enough, or the end of the range.
   static char* take(Range& range, std::size_t bytes) {
     for (auto gap = range.gaps.begin(); gap != range.gaps.end(); ++gap) {
       if (gap->second >= bytes) {
@@ -174,6 +181,7 @@ class Arena {
     range.end += bytes;
     return block;
   }
+  /// Returns a block to the gaps, joined with its neighbours.
   static void add_gap(Range& range, char* begin, std::size_t bytes) {
     auto next = range.gaps.lower_bound(begin);
     if (next != range.gaps.end() && begin + bytes == next->first) {
@@ -202,6 +210,8 @@ Arena& arena() {
   return only;
 }
 
+/// Page-locked memory of the host. Released blocks stay mapped without access, so their addresses
+/// never come back.
 struct PinnedMemory {
   std::mutex mutex;
   std::map<const char*, std::size_t> used, released;

@@ -1,3 +1,5 @@
+// Tells faults of emulated GPUs, with the kernel's name and the calls that led to them. Addresses
+// are checked by asking the kernel of the system whether anything is mapped there.
 #include "emulator/device/failure.h"
 
 #include <array>
@@ -26,7 +28,8 @@ void fail(const std::string& message) {
   std::abort();
 }
 
-/// Kernels lie in unnamed namespaces, so that only the symbol table of the file knows them.
+/// Finds a function's name in the symbol table of the file: kernels lie in unnamed namespaces,
+/// which no dynamic symbol names.
 std::string name_of_function(const void* function) {
   Dl_info file{};
   if (dladdr(function, &file) == 0) {
@@ -53,7 +56,7 @@ std::string name_of_function(const void* function) {
 
 namespace {
 
-/// Where programs, heaps and stacks lie: smaller numbers are numbers.
+/// Bounds of the addresses where programs, heaps and stacks lie: smaller numbers are numbers.
 constexpr std::uintptr_t kFirst = 0x1000'0000'0000, kLast = 0x7fff'ffff'ffff;
 
 bool is_host_memory(std::uintptr_t address) {

@@ -9,14 +9,15 @@ namespace mpitron::emulator {
 /// led here, and aborts.
 [[noreturn]] void fail(const std::string& message);
 
-/// The name of a function of this program, for messages.
+/// Returns the name of a function of this program, for messages.
 std::string name_of_function(const void* function);
 
 /// `fail` where the bytes of a kernel's argument hold an address of pageable host memory, which a
 /// GPU cannot reach. Numbers that look like one are told apart by whether anything lies there.
 void check_addresses(const void* kernel, const void* argument, std::size_t bytes);
 
-/// The same for an argument of any type.
+/// Checks an argument of any type; its padding is cleared first, as stale bytes may look like an
+/// address.
 template <class T>
 void check_reachable(const void* kernel, T argument) {
   __builtin_clear_padding(&argument);

@@ -1,3 +1,6 @@
+// Runs queued work for whoever waits. A thread runs its own queue as far as it goes, then others'
+// (a rank's collective needs all ranks' streams), and gives up after 60 seconds without any
+// progress in the process.
 #include "emulator/device/queue.h"
 
 #include <chrono>
@@ -10,7 +13,7 @@
 namespace mpitron::emulator {
 namespace {
 
-/// All queues of the process, for whoever waits for something that others must do first.
+/// Queues of the process, for whoever waits for something that others must do first.
 struct Queues {
   std::mutex mutex;
   std::vector<std::weak_ptr<Queue>> all;
@@ -33,6 +36,8 @@ Queues& queues() {
   return only;
 }
 
+/// Ends the process with the next task of each stream: a cycle of events, or a collective that some
+/// rank never calls.
 [[noreturn]] void fail_stuck() {
   std::ostringstream text;
   text << "nothing that was queued can run any more. Next in each stream:";

@@ -12,7 +12,7 @@
 
 namespace mpitron::emulator {
 
-/// What a stream runs: see `enqueue`.
+/// Work that a stream runs: see `enqueue`.
 struct Task {
   const char* what;
   std::function<bool()> attempt;
@@ -30,7 +30,7 @@ class Queue {
 
   /// Runs tasks up to the position, as far as they can run now; whether any did.
   bool advance(std::uint64_t position);
-  /// What the next task is called, "" where there is none.
+  /// Returns the name of the next task, "" where there is none.
   const char* next() const;
 
  private:
@@ -45,13 +45,13 @@ class Queue {
 /// Runs the queue up to the position, and what other queues hold where that cannot run yet. Ends
 /// the process where nothing moves any more.
 void wait_for(const std::shared_ptr<Queue>& queue, std::uint64_t position);
-/// What every queue of the process holds now.
+/// Runs everything that the queues of the process hold now.
 void wait_for_everything();
-/// A task that waits in its queue until another queue has reached the position.
+/// Makes a task that waits in its queue until another queue has reached the position.
 Task waiting_for(std::shared_ptr<Queue> queue, std::uint64_t position);
 std::shared_ptr<Queue> make_queue();
 
-/// How many of the tasks of each stream of a recording are known to be before something.
+/// Counts, for each stream of a recording, the tasks that are known to be before something.
 using Seen = std::map<cudaStream_t, std::size_t>;
 
 /// A task of a graph, with the stream that recorded it: what one stream recorded runs in its order,

@@ -1,5 +1,5 @@
 #pragma once
-// The functions of kernels/cuda/native/intrinsics.cuh for the emulator.
+// Implements the functions of kernels/cuda/native/intrinsics.cuh for the emulator.
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -32,7 +32,7 @@ void copy_async_wait() {
   emulator::wait_for_copies(kOpen);
 }
 
-/// Of a lane: the row of 16 bytes that it names, and the words that it gets.
+/// A lane's part of a load: the row of 16 bytes that it names, and the words that it gets.
 struct MatrixLane {
   std::uint32_t row[4];
   std::uint32_t* words;
@@ -53,7 +53,7 @@ inline void load_matrices(std::uint32_t (&words)[4], const void* row) {
   });
 }
 
-/// Element i of two in a word.
+/// Returns element i of two in a word.
 inline std::uint16_t half_of(std::uint32_t word, int i) {
   return static_cast<std::uint16_t>(word >> 16 * i);
 }
@@ -73,7 +73,8 @@ inline void load_matrices_transposed(std::uint32_t (&words)[4], const void* row)
   });
 }
 
-/// c += a b of a warp; a of 16 x 8 K words, b of 8 K x 8. `number(word, i)` is element i of a word.
+/// Adds c += a b of a warp; a of 16 x 8 K words, b of 8 K x 8. `number(word, i)` is element i of a
+/// word.
 template <int kPerWord, class Number>
 void multiply_lanes(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                     Number) {
@@ -121,7 +122,7 @@ inline void multiply_f16(float (&c)[4], const std::uint32_t (&a)[4], const std::
   });
 }
 
-/// The matrix unit reads the upper 19 bits of a tf32.
+/// Multiplies tf32; the matrix unit reads the upper 19 bits of each.
 inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
   multiply_lanes<1>(c, a, b, [](std::uint32_t word, int) {
     return emulator::bits_as<float>(word & 0xffffe000u);

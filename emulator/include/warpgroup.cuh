@@ -1,5 +1,5 @@
 #pragma once
-// The functions of kernels/cuda/native/warpgroup.cuh for the emulator.
+// Implements the functions of kernels/cuda/native/warpgroup.cuh for the emulator.
 #include <cuda.h>
 
 #include "emulator/units/copy_barriers.h"
@@ -43,7 +43,7 @@ inline void named_barrier_arrive(int id, int threads) {
   emulator::arrive_at_named_barrier(id, threads);
 }
 
-/// Registers have no limit here; a warpgroup asks for them together.
+/// Checks that a warpgroup asks together; registers have no limit here.
 template <int kRegisters>
 void give_up_registers() {
   int nothing = kRegisters;

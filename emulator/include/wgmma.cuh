@@ -1,5 +1,5 @@
 #pragma once
-// The functions of kernels/cuda/native/wgmma.cuh for the emulator.
+// Implements the functions of kernels/cuda/native/wgmma.cuh for the emulator.
 #include <cstdint>
 #include <type_traits>
 

@@ -18,7 +18,7 @@
 
 namespace mpitron::emulator {
 
-/// One call as a rank made it.
+/// A call as a rank made it.
 struct NcclCall {
   const char* what;  // "all_reduce", "send", ...
   std::size_t count;
@@ -27,24 +27,26 @@ struct NcclCall {
 };
 std::string describe(const NcclCall& call);
 
-/// What the ranks of one communicator have called, in order.
+/// Calls of the ranks of one communicator, in order.
 struct NcclHistory {
   std::vector<std::vector<NcclCall>> ranks;
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;  // without the name, which may be gone
   std::string net_name = {};
   int priority = 0;  // of the stream
-  /// How many calls of each rank had all of their data in registered memory.
+  /// How many calls of each rank had all of their data in registered memory; tests count these.
   std::vector<std::size_t> registered = {};
 };
-/// Of all communicators since the program began, or since this was last called.
+/// Returns the histories of all communicators since the program began, or since this was last
+/// called.
 std::vector<NcclHistory> take_nccl_histories();
 
-/// Blocks of ncclMemAlloc that are not yet freed.
+/// Counts the blocks of ncclMemAlloc that are not yet freed.
 std::size_t nccl_blocks();
-/// What ncclGetVersion tells from now on; 0: that of the header.
+/// Sets the version that ncclGetVersion tells from now on; 0: that of the header.
 void set_nccl_version(int version);
 
-/// From now on every communicator reports this as its asynchronous error; ncclSuccess: none does.
+/// Makes every communicator report this as its asynchronous error from now on; ncclSuccess: none
+/// does.
 void break_nccl(ncclResult_t error);
 
 }  // namespace mpitron::emulator

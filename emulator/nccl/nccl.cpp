@@ -1,3 +1,5 @@
+// Emulates NCCL for ranks that are threads of one process (emulated_nccl.h). A call becomes a task
+// of its stream; data moves when the streams of all ranks have come to it.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -20,7 +22,8 @@ namespace {
 std::atomic<ncclResult_t> asynchronous_error{ncclSuccess};
 std::atomic<std::uint64_t> identifiers{0};
 
-/// All communicators, by identifier.
+/// Communicators of the process, by identifier: the ranks that name one identifier meet in one
+/// clique.
 class Registry {
  public:
   std::shared_ptr<Clique> find(std::uint64_t id, int ranks) {
@@ -85,8 +88,8 @@ bool records(cudaStream_t stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-/// One task: it has run when all of its operations have. A graph makes its calls whenever it is
-/// launched.
+/// Queues operations as one task, which has run when all of them have. A graph makes its calls
+/// whenever it is launched.
 ncclResult_t queue(std::vector<std::pair<ncclComm_t, Operation>> operations) {
   if (operations.empty()) {
     return ncclSuccess;
@@ -118,6 +121,7 @@ ncclResult_t queue(std::vector<std::pair<ncclComm_t, Operation>> operations) {
   return status == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
 }
 
+/// Ends the process unless the bytes lie in one block of the communicator's GPU.
 void check_memory(const ncclComm& communicator, const char* what, const void* memory,
                   std::size_t bytes) {
   if (bytes > 0 && memory != nullptr &&
@@ -128,7 +132,8 @@ void check_memory(const ncclComm& communicator, const char* what, const void* me
   }
 }
 
-/// `reads`, `writes`: bytes of the two ends.
+/// Checks a call and queues it, or adds it to the open group. `reads_writes`: bytes of the two
+/// ends, which differ where data is gathered or scattered.
 ncclResult_t start(ncclComm_t communicator, cudaStream_t stream, Operation operation,
                    std::pair<std::size_t, std::size_t> reads_writes) {
   const char* const what = operation.call.what;

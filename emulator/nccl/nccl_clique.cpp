@@ -1,3 +1,6 @@
+// Compares and matches the calls of a communicator's ranks. Collectives run when every rank's first
+// open one is there; a send and its receive, when both are: NCCL promises no more, so neither may
+// callers expect it.
 #include "emulator/nccl/nccl_clique.h"
 
 #include <algorithm>
@@ -144,6 +147,7 @@ OperationHandle Clique::take(int rank, const Matches& matches) {
   return taken;
 }
 
+/// Moves a message if the peer's end has been reached; whoever comes second does it.
 void Clique::exchange(int rank, const Operation& operation) {
   const bool sends = is_send(operation.call);
   const int sender = sends ? rank : operation.call.detail;
@@ -164,6 +168,7 @@ void Clique::exchange(int rank, const Operation& operation) {
   }
 }
 
+/// Runs a collective whose operations all ranks' streams have reached.
 void Clique::run_collective() {
   const auto collective = [](const NcclCall& call) { return !is_message(call); };
   const bool all_there = std::ranges::all_of(reached_, [&](const auto& operations) {

@@ -10,8 +10,8 @@
 
 namespace mpitron::emulator {
 
-/// The ranks of one communicator. What each has called is known at once; what its stream has come
-/// to is known as the stream runs.
+/// Ranks of one communicator. Their calls are known at once and compared as they are made; how far
+/// their streams have come is known as these run.
 class Clique {
  public:
   explicit Clique(int ranks)
@@ -20,16 +20,17 @@ class Clique {
         reached_(static_cast<std::size_t>(ranks)) {}
 
   std::size_t size() const { return reached_.size(); }
-  /// Returns when all ranks have come.
+  /// Returns when all ranks have come, as ncclCommInitRank does.
   void connect(const ncclConfig_t& config);
-  /// Everything that the rank has called must have run, and be what the others have called.
+  /// Takes a rank out: everything that it has called must have run, and be what the others have
+  /// called.
   void disconnect(int rank);
   void set_priority(int priority);
-  /// The rank makes a call; it must be what the others make in its place.
+  /// Notes a call of a rank; it must be what the others make in its place.
   void add(int rank, const NcclCall& call);
-  /// A call of this rank had its data in registered memory.
+  /// Notes that a call of this rank had its data in registered memory.
   void count_registered(int rank);
-  /// The rank's stream has come to the operation. Moves what can be moved.
+  /// Notes that the rank's stream has come to the operation, and moves what can be moved.
   void reach(int rank, const OperationHandle& operation);
   bool moved(const Operation& operation) const;
   NcclHistory history() const;
@@ -39,20 +40,21 @@ class Clique {
   std::vector<NcclCall>& calls(int rank) { return history_.ranks[at(rank)]; }
   const std::vector<NcclCall>& calls(int rank) const { return history_.ranks[at(rank)]; }
 
-  /// Calls that correspond one by one to those of another row: the collectives of a rank, or its
-  /// messages with a peer in one direction.
+  /// Names calls that correspond one by one to those of another row: the collectives of a rank, or
+  /// its messages with a peer in one direction.
   struct Row {
     int rank, peer;
     bool sends;
     auto operator<=>(const Row&) const = default;
   };
   static Row row_of(int rank, const NcclCall& call);
-  /// Whose calls must correspond to those of the row.
+  /// Returns the rows whose calls must correspond to those of this row.
   std::vector<Row> counterparts(const Row& row) const;
   static bool correspond(const NcclCall& a, const NcclCall& b);
   [[noreturn]] void fail_unequal(int ended, int other) const;
   std::string sequences(int rank, int other) const;
-  /// The first operation that the rank's stream has come to, taken out; null where it is none.
+  /// Takes out the first matching operation that the rank's stream has come to; null where it is
+  /// none.
   template <class Matches>
   OperationHandle take(int rank, const Matches& matches);
   void exchange(int rank, const Operation& operation);

@@ -1,3 +1,5 @@
+// Moves and adds the data of emulated collectives in rank order, in fp32 for half types, rounded
+// once: the bits of the host's transports, so that tests compare both.
 #include "emulator/nccl/nccl_operation.h"
 
 #include <algorithm>
@@ -9,7 +11,7 @@
 namespace mpitron::emulator {
 namespace {
 
-/// The reduction of all inputs in their order, in `Sum`, rounded once.
+/// Reduces all inputs in their order, in `Sum`, rounded once.
 template <class T, class Sum>
 void reduce_as(const std::vector<const std::byte*>& inputs, std::byte* output, std::size_t n,
                int operation) {

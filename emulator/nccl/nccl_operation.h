@@ -10,10 +10,10 @@ namespace mpitron::emulator {
 
 DType dtype_of(ncclDataType_t type);
 bool is_send(const NcclCall& call);
-/// A send or a receive; everything else is a collective.
+/// Tells a send or a receive; everything else is a collective.
 bool is_message(const NcclCall& call);
 
-/// A call and where its data lies.
+/// A call and where its data lies; `moved` is set when its data has arrived.
 struct Operation {
   NcclCall call;
   const std::byte* from = nullptr;
@@ -24,7 +24,8 @@ struct Operation {
 };
 using OperationHandle = std::shared_ptr<Operation>;
 
-/// What a collective does, from the inputs as they are now. `members`: an operation of each rank.
+/// Moves a collective's data, from the inputs as they are now. `members` has an operation of each
+/// rank.
 void move_data(const std::vector<OperationHandle>& members);
 
 }  // namespace mpitron::emulator

@@ -12,7 +12,7 @@
 #include "emulator/device/queue.h"
 #include "emulator/nccl/emulated_nccl.h"
 
-// Memory of NCCL's own, and which communicators know it.
+// Keeps memory of NCCL's own, and counts the communicators that know it.
 
 namespace mpitron::emulator {
 namespace {
@@ -26,7 +26,7 @@ class Blocks {
     const std::lock_guard lock(mutex_);
     blocks_[static_cast<std::byte*>(memory)] = {.bytes = bytes};
   }
-  /// False where no block begins there.
+  /// Removes a block; false where none begins there.
   bool remove(void* memory) {
     const std::lock_guard lock(mutex_);
     const auto block = blocks_.find(static_cast<std::byte*>(memory));
@@ -70,7 +70,8 @@ Blocks& blocks() {
 
 }  // namespace
 
-/// Those of a communicator that was aborted.
+/// Strikes out the registrations of a communicator that was aborted, which ends without
+/// deregistering them.
 Registrations::~Registrations() {
   for (const auto& [memory, bytes] : ranges_) {
     blocks().count(memory, bytes, -1);

@@ -4,7 +4,7 @@
 
 namespace mpitron::emulator {
 
-/// The memory that one communicator has registered. Every error ends the process.
+/// Memory that one communicator has registered (ncclCommRegister). Every error ends the process.
 class Registrations {
  public:
   Registrations() = default;
@@ -12,12 +12,13 @@ class Registrations {
   Registrations& operator=(const Registrations&) = delete;
   ~Registrations();
 
-  /// A handle; the memory must be a part of a block of ncclMemAlloc, and not registered already.
+  /// Registers memory and returns its handle; it must be a part of a block of ncclMemAlloc, and not
+  /// registered already.
   void* add(void* memory, std::size_t bytes);
   void remove(void* handle);
-  /// Whether all of it is registered, and still there; true of no bytes.
+  /// Tells whether all of it is registered, and still there; true of no bytes.
   bool hold(const void* memory, std::size_t bytes) const;
-  /// A communicator ends.
+  /// Checks that nothing is registered when a communicator ends.
   void expect_none() const;
 
  private:

@@ -1,4 +1,6 @@
-// The emulated CUDA runtime: devices and kernels.
+// Emulates the part of the CUDA runtime that counts devices, tells their properties and checks
+// launches. A machine of up to 16 GPUs is described by variables of the environment
+// (emulated_stream.h).
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -31,13 +33,13 @@ int number_from_environment(const char* name, int otherwise) {
   return text != nullptr ? std::atoi(text) : otherwise;
 }
 
-/// Compute capability 8.0 is 80.
+/// Returns the compute capability: 80 is 8.0.
 int capability() {
   return number_from_environment("MPITRON_EMULATED_CAPABILITY", 90);
 }
 
-/// Shared memory of a processor, KiB; a block may ask for all but one. (CUDA C++ Programming Guide,
-/// technical specifications per compute capability.)
+/// Returns the KiB of shared memory of a processor; a block may ask for all but one. (CUDA C++
+/// Programming Guide, technical specifications per compute capability.)
 int shared_kilobytes() {
   switch (capability()) {
     case 80:
@@ -59,7 +61,8 @@ int driver_version() {
   return number_from_environment("MPITRON_EMULATED_DRIVER", CUDART_VERSION);
 }
 
-/// The numbers of the machine's GPUs that this process sees, up to the first that is not there.
+/// Returns the numbers of the machine's GPUs that this process sees, up to the first that is not
+/// there: CUDA_VISIBLE_DEVICES cuts its list off there, too.
 std::vector<int> visible_numbers() {
   const int installed = std::min(number_from_environment("MPITRON_EMULATED_GPUS", 1), kMaxDevices);
   std::vector<int> numbers;
@@ -86,6 +89,8 @@ thread_local int chosen_device = 0;
 thread_local cudaError_t last_error = cudaSuccess;
 std::atomic<int> recordings{0}, strict_recordings{0};
 
+/// Bytes of dynamic shared memory that each kernel asked to be allowed (cudaFuncSetAttribute); 48
+/// KiB need no permission.
 struct AllowedSharedMemory {
   std::mutex mutex;
   std::map<const void*, int> bytes;
@@ -101,6 +106,8 @@ int allowed_shared_bytes(const void* kernel) {
   return found == allowed.bytes.end() ? kSharedBytes : found->second;
 }
 
+/// Checks grid and block against the limits of the hardware, and shared memory against what the
+/// kernel was allowed.
 cudaError_t check_shape(const Grid& grid) {
   const dim3 &b = grid.blocks, &t = grid.threads;
   const bool blocks =
@@ -123,12 +130,16 @@ int visible_devices() {
 int current_device() {
   return visible_devices() > 0 ? chosen_device : -1;
 }
+/// Every function of the runtime answers through this one, so that cudaGetLastError tells the last
+/// failure of the thread.
 cudaError_t noted(cudaError_t status) {
   if (status != cudaSuccess) {
     last_error = status;
   }
   return status;
 }
+/// Returns the legacy default stream of the current device for null; there is one for each device,
+/// never destroyed.
 cudaStream_t stream_or_default(cudaStream_t stream) {
   static auto& defaults = *new std::vector<CUstream_st>(kMaxDevices);
   if (stream != nullptr) {
@@ -154,6 +165,8 @@ bool anything_records() {
   return recordings > 0;
 }
 
+/// Queues a launch after the checks that a GPU makes at once; faults of the kernel itself show when
+/// the stream runs.
 cudaError_t enqueue_kernel(const cudaLaunchConfig_t& config, const void* kernel,
                            std::function<void()> body) {
   const Grid grid{kernel, config.gridDim, config.blockDim, config.dynamicSmemBytes};
@@ -189,6 +202,8 @@ cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute
   allowed.bytes[kernel] = std::max(value, kSharedBytes);
   return noted(cudaSuccess);
 }
+/// Tells an occupancy that depends on threads alone: callers may size grids by it but rely on no
+/// number.
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int threads,
                                                           std::size_t) {
   *blocks = 2048 / std::max(threads, 32);

@@ -1,4 +1,5 @@
-// What of the CUDA driver's own interface is called: through the runtime, by name.
+// Emulates the functions of the CUDA driver that are called, which the program finds through the
+// runtime, by name.
 #include <cstring>
 #include <string_view>
 
@@ -12,8 +13,8 @@
 namespace mpitron::emulator {
 namespace {
 
-/// cuTensorMapEncodeTiled, for what tensor_map.h describes. The conditions are those of its
-/// documentation in cuda.h.
+/// Emulates cuTensorMapEncodeTiled for tensors as tensor_map.h describes them. The conditions are
+/// those of its documentation in cuda.h.
 CUresult encode_tiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address,
                       const cuuint64_t* size, const cuuint64_t* stride, const cuuint32_t* box,
                       const cuuint32_t* step, CUtensorMapInterleave interleave,

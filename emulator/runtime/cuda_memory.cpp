@@ -1,4 +1,5 @@
-// The emulated CUDA runtime: memory and copies.
+// Emulates memory and copies of the CUDA runtime. A copy is checked when it is asked for and made
+// when the stream runs; so host memory that is freed in between is caught.
 #include <cstdint>
 #include <cstring>
 
@@ -13,7 +14,7 @@ using namespace mpitron::emulator;
 
 namespace {
 
-/// A copy of `rows` rows; 1 for plain bytes.
+/// A copy of `rows` rows; plain bytes are one row.
 struct Copy {
   void* to;
   std::size_t to_pitch;
@@ -32,11 +33,13 @@ std::size_t extent(std::size_t pitch, std::size_t row_bytes, std::size_t rows) {
   return rows == 0 ? 0 : (rows - 1) * pitch + row_bytes;
 }
 
-/// Whether a copy may expect this side on the device or on the host, and the side is there.
+/// Tells whether a copy may expect this side on the device or on the host, and the side is there.
 bool lies_where(const void* address, std::size_t bytes, bool on_device) {
   return bytes == 0 || (on_device ? inside_one_block(address, bytes) : !is_device_memory(address));
 }
 
+/// Checks both sides of a copy against its kind; cudaMemcpyDefault finds the sides out by their
+/// addresses.
 bool possible(const Copy& copy, cudaMemcpyKind kind) {
   const bool to_device = kind == cudaMemcpyDefault
                              ? is_device_memory(copy.to)
@@ -71,7 +74,8 @@ cudaError_t queue_fill(void* to, std::size_t pitch, int value, std::size_t row_b
   }));
 }
 
-/// Runs what the default stream holds: streams that do not block it go on later.
+/// Runs the work of the default stream, as a call without a stream waits: streams that do not block
+/// it go on later.
 cudaError_t finish_default_stream(cudaError_t queued) {
   if (queued == cudaSuccess) {
     const cudaStream_t stream = stream_or_default(nullptr);
@@ -105,6 +109,8 @@ cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t) {
   return cudaMalloc(memory, bytes);
 }
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
+  /// Releases memory in stream order: work queued before may still use it, work behind it is
+  /// caught.
   return noted(enqueue(stream, "release", [memory] {
     release_device_memory(memory);
     return true;
@@ -120,7 +126,7 @@ cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
   return noted(cudaSuccess);
 }
 
-// The pool of a device is the device's memory: nothing is kept.
+// Pools keep nothing: the pool of a device is the device's memory.
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   *pool = reinterpret_cast<cudaMemPool_t>(static_cast<std::uintptr_t>(device + 1));
   return noted(cudaSuccess);

@@ -1,4 +1,5 @@
-// The emulated CUDA runtime: streams, events and graphs.
+// Emulates streams, events and graphs of the CUDA runtime. Nothing runs when it is queued; whoever
+// waits for a stream, an event or the device runs what lies before it (queue.h).
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -23,6 +24,7 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Queues a task, or records it where the stream captures a graph.
 cudaError_t push(cudaStream_t stream, Task task) {
   if (stream->recording != nullptr) {
     Recording& recording = *stream->recording;
@@ -35,7 +37,8 @@ cudaError_t push(cudaStream_t stream, Task task) {
   return cudaSuccess;
 }
 
-/// What a stream that records must not be asked for breaks the recording.
+/// Breaks the recording of a stream that is asked for something a recording stream must not be
+/// asked for; true where it did.
 bool refused_while_recording(cudaStream_t stream) {
   if (stream->recording != nullptr) {
     stream->recording->broken = true;
@@ -51,10 +54,11 @@ cudaError_t push_task(cudaStream_t stream, Task task) {
 
 namespace {
 
-/// Queues of one launch of a graph, one for each stream that recorded it.
+/// Queues of one launch of a graph, one for each stream that recorded it: branches that nothing
+/// orders run in any order, as on a GPU.
 class LaunchedGraph {
  public:
-  /// Begins behind what `stream` holds.
+  /// Begins the graph behind the tasks that `stream` holds.
   explicit LaunchedGraph(cudaStream_t stream) : begin_(stream->queue) {}
 
   void push(const RecordedTask& recorded) {
@@ -69,7 +73,7 @@ class LaunchedGraph {
     }
     branch.positions.push_back(branch.queue->push(recorded.task));
   }
-  /// Has the stream go on when all have ended.
+  /// Has the stream go on when all branches have ended.
   void join(cudaStream_t stream) const {
     for (const auto& [recorder, branch] : branches_) {
       stream->queue->push(waiting_for(branch.queue, branch.queue->end()));
@@ -141,7 +145,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   wait_for(stream->queue, stream->queue->end());
   return noted(cudaSuccess);
 }
-/// Runs nothing: whoever asks without waiting gets the same answer again.
+/// Answers without running anything: whoever asks without waiting gets the same answer again, so a
+/// loop that only polls never ends.
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   stream = stream_or_default(stream);
   if (refused_while_recording(stream)) {
@@ -187,6 +192,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
   return cudaEventRecord(event, stream);
 }
+/// Orders a stream behind an event. While the event's stream records, the waiting stream joins the
+/// recording, which is how a graph gets branches.
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   stream = stream_or_default(stream);
   if (event->recording != nullptr) {
@@ -219,7 +226,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   }
   return noted(cudaSuccess);
 }
-/// Runs nothing: see cudaStreamQuery.
+/// Answers without running anything; see cudaStreamQuery.
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   if (event->recording != nullptr) {
     return noted(cudaErrorCapturedEvent);
@@ -252,6 +259,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mo
   mpitron::emulator::recording_begins(stream->recording->relaxed);
   return noted(cudaSuccess);
 }
+/// Ends a recording; branches that have not come back to the origin are an error, as in CUDA.
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   *graph = nullptr;
   if (stream->recording == nullptr) {
@@ -288,6 +296,8 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
   *executable = new CUgraphExec_st{graph->tasks};
   return noted(cudaSuccess);
 }
+/// Updates a graph where the new one has the same tasks in the same order; else the caller must
+/// instantiate it again.
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo* result) {
   const auto same = [](const RecordedTask& a, const RecordedTask& b) {

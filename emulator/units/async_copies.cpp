@@ -1,3 +1,5 @@
+// Emulates cp.async by putting copies off to the wait that needs them; their places hold NaN until
+// then.
 #include "emulator/units/async_copies.h"
 
 #include <array>
@@ -20,7 +22,7 @@ struct Copy {
   int bytes;
 };
 
-/// The copies of one thread: of each group, and those of none yet.
+/// Copies of one thread: those of each group, and those of none yet.
 struct AsyncCopies {
   std::deque<std::vector<Copy>> groups;
   std::vector<Copy> open;

@@ -1,3 +1,5 @@
+// Emulates mbarrier, named barriers and box copies of a block. A copy runs at once in odd blocks
+// and as late as possible in even ones, so that a missing wait shows in one of them.
 #include "emulator/units/copy_barriers.h"
 
 #include <cstring>
@@ -46,7 +48,7 @@ struct Box {
 
 constexpr int kNamedBarriers = 16;
 
-/// Stands for a phase of a barrier: its object has more than two bytes.
+/// Names a phase of a barrier to the race detector: its object has more than two bytes.
 template <class Barrier>
 const void* place_of(const Barrier& barrier, unsigned phase) {
   return reinterpret_cast<const char*>(&barrier) + phase % 2;
@@ -73,7 +75,8 @@ BlockBarriers& block() {
   return only;
 }
 
-/// The element of the box at these distances from its corner: null outside of the tensor.
+/// Returns the element of the box at these distances from its corner: null outside of the tensor,
+/// where the copy writes zeros.
 const unsigned char* element_of(const Box& box, const std::uint32_t (&i)[TensorMap::kRank]) {
   std::uint64_t address = box.map.data;
   for (int k = 0; k < TensorMap::kRank; ++k) {
@@ -86,7 +89,8 @@ const unsigned char* element_of(const Box& box, const std::uint32_t (&i)[TensorM
   return reinterpret_cast<const unsigned char*>(address);
 }
 
-/// Rows of 128 bytes follow each other; in row r chunk i of 16 bytes lies at i ^ r % 8.
+/// Copies a box. Rows of 128 bytes follow each other; in row r chunk i of 16 bytes lies at i ^ r %
+/// 8.
 void execute(const Box& box) {
   const std::uint32_t(&size)[TensorMap::kRank] = box.map.box;
   std::uint32_t i[TensorMap::kRank] = {};

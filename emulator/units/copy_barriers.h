@@ -18,18 +18,18 @@ void wait_for_barrier(const void* barrier, int parity);
 /// at once, in even ones only when no thread can go on without it.
 void copy_box_later(void* shared, const CUtensorMap& map, const void* barrier, const int (&at)[5]);
 
-/// The calling thread arrives, and waits for all `threads`.
+/// Arrives at a named barrier, and waits for all `threads`.
 void meet_at_named_barrier(int id, int threads);
 void arrive_at_named_barrier(int id, int threads);
 
-/// For the block as a whole.
+/// Begins a block: no barrier is initialised, no copy is open.
 void begin_block_of_barriers();
 /// Executes the copy that has been put off the longest; false where there is none.
 bool copy_next_box();
 
-/// What the emulator keeps in a CUtensorMap: a tensor of 16-bit elements, whose boxes are copied to
-/// rows of 128 bytes with exchanged chunks (CU_TENSOR_MAP_SWIZZLE_128B). Dimensions go from the
-/// innermost, whose stride is one element.
+/// Contents of a CUtensorMap as the emulator fills it: a tensor of 16-bit elements, whose boxes are
+/// copied to rows of 128 bytes with exchanged chunks (CU_TENSOR_MAP_SWIZZLE_128B). Dimensions go
+/// from the innermost, whose stride is one element.
 struct TensorMap {
   static constexpr int kRank = 5;
   static constexpr std::uint64_t kMark = 0x70616d20726f736e;

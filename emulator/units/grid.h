@@ -6,7 +6,7 @@
 
 namespace mpitron::emulator {
 
-/// One launch: `body` is what every thread runs.
+/// A launch: `body` is what every thread runs.
 struct Grid {
   const void* kernel;  // names it in messages
   dim3 blocks, threads;
@@ -43,7 +43,7 @@ void meet_warp(Lane& mine, Together) {
   });
 }
 
-/// The same for the 128 threads of a warpgroup.
+/// Meets the 128 threads of a warpgroup, as meet_warp does those of a warp.
 void meet_warpgroup(void* mine, TogetherFunction together);
 template <class Thread, class Together>
 void meet_warpgroup(Thread& mine, Together) {
@@ -55,9 +55,9 @@ void meet_warpgroup(Thread& mine, Together) {
     Together{}(typed);
   });
 }
-/// Which warpgroup of the block meets, or has the thread that runs.
+/// Returns the number of the warpgroup that meets, or that has the running thread.
 std::size_t warpgroup_number();
-/// The thread that runs, of the block's.
+/// Returns the number of the running thread within its block.
 std::size_t thread_number();
 
 /// Returns when `ready`, which is asked again when other threads have gone on; where that never
@@ -67,14 +67,15 @@ void wait_until(const std::function<bool()>& ready, const char* what);
 /// The dynamic shared memory of the block, filled with 0xff before its first thread runs. It is
 /// aligned to 128 bytes, and to no more.
 unsigned char* dynamic_shared_memory();
-/// Addresses within shared memory, for places in dynamic shared memory only.
+/// Convert between places in dynamic shared memory and addresses within shared memory.
 std::uint32_t shared_address(const void* place);
 unsigned char* at_shared_address(std::size_t address, std::size_t bytes);
 
-/// What may run at once or late runs at once in odd blocks, and as late as it can in even ones.
+/// Tells how to time what may run at once or late: at once in odd blocks, as late as it can in even
+/// ones.
 bool odd_block();
 
-/// A fault of the thread that runs: `fail` with kernel, block and thread.
+/// Ends the program for a fault of the running thread: `fail` with kernel, block and thread.
 [[noreturn]] void fail_thread(const char* message);
 
 }  // namespace mpitron::emulator

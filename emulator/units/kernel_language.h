@@ -1,7 +1,7 @@
 #pragma once
-// What nvcc adds to C++, for kernels that g++ compiles: included before everything else in a .cu
-// file (emulator/CMakeLists.txt). One warp has 32 lanes, and all of them take part wherever
-// lanes meet.
+// Gives g++ what nvcc adds to C++, for kernels: included before everything else in a .cu file
+// (emulator/CMakeLists.txt). One warp has 32 lanes, and all of them take part wherever lanes meet;
+// a block runs on one thread of the host, so shared variables are thread-local ones.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -35,6 +35,8 @@ cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribu
 
 namespace mpitron::emulator {
 
+/// Launches a kernel with copies of its arguments, each checked for addresses that a GPU cannot
+/// reach.
 template <class... P, class... A>
 cudaError_t launch_kernel(const cudaLaunchConfig_t* config, void (*kernel)(P...),
                           A&&... arguments) {
@@ -54,7 +56,7 @@ inline void check_full(unsigned mask) {
   }
 }
 
-/// Every lane gets the value of the lane that it names.
+/// Gives every lane the value of the lane that it names.
 template <class T>
 T from_lane(unsigned mask, T value, unsigned source) {
   check_full(mask);
@@ -90,7 +92,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu) {
 inline void __threadfence() {}
 inline void __threadfence_block() {}
 
-// Lanes of a warp, in segments of `width` lanes.
+// Exchange values between lanes of a warp, in segments of `width` lanes.
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   const unsigned lane = ::mpitron::emulator::lane_number(), n = static_cast<unsigned>(width);
@@ -136,7 +138,8 @@ inline int __any_sync(unsigned mask, int predicate) {
 inline int __all_sync(unsigned mask, int predicate) {
   return __ballot_sync(mask, predicate) == 0xffffffffu ? 1 : 0;
 }
-// Integers only: sums of floating-point numbers by atomics have no fixed order.
+// Offers atomics on integers only: sums of floating-point numbers by atomics have no fixed order,
+// so kernels that use them do not compile here.
 template <std::integral T>
 T atomicExch(T* address, T value) {
   return __atomic_exchange_n(address, value, __ATOMIC_RELAXED);
@@ -154,8 +157,8 @@ T atomicCAS(T* address, T expected, T value) {
   __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
   return expected;
 }
-/// The largest, or smallest, of what was there and `value`; blocks run one after another, threads
-/// switch only where they meet.
+/// Store the largest, or smallest, of what was there and `value`. A load and a store are enough:
+/// blocks run one after another, and threads switch only where they meet.
 template <std::integral T>
 T atomicMax(T* address, T value) {
   return atomicExch(address, std::max(__atomic_load_n(address, __ATOMIC_RELAXED), value));
@@ -187,7 +190,8 @@ void __stcg(T* address, T value) {
   *address = value;
 }
 
-// Functions that CUDA's mathematical library has and the host's lacks.
+// Provide functions that CUDA's mathematical library has and the host's lacks. The fast ones are
+// exact here, so tests of bits compare kernels that avoid them.
 using std::isfinite;
 using std::isinf;
 using std::isnan;
@@ -232,7 +236,7 @@ inline void sincospif(float x, float* sine, float* cosine) {
   *cosine = static_cast<float>(std::cos(M_PI * x));
 }
 
-// Rounded once: no fused multiply-add.
+// Round once: volatile keeps the compiler from fusing a multiplication with an addition.
 inline float __fmul_rn(float x, float y) {
   volatile float product = x * y;
   return product;

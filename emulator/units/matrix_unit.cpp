@@ -1,3 +1,5 @@
+// Emulates a matrix unit's sums in double, where products of bf16, fp16, tf32 and fp8 are exact and
+// cutting off is a mask of bits.
 #include "emulator/units/matrix_unit.h"
 
 #include <algorithm>
@@ -10,7 +12,7 @@ namespace {
 constexpr int kPlacesOfDouble = 52;
 constexpr std::int64_t kColumns = 64;  // that are worked on at once
 
-/// The number without what lies behind so many binary places.
+/// Cuts off what lies behind so many binary places of a number.
 double cut_off(double x, int places) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & ~std::uint64_t{0}
                                                                      << (kPlacesOfDouble - places));
@@ -22,7 +24,7 @@ struct Factors {
   const float *a, *b;
   std::int64_t depth, columns, stride;
 
-  /// f(j, product) for all of them, in double, where they are exact.
+  /// Calls f(j, product) for all of them, in double, where they are exact.
   template <class F>
   void for_products(F&& f) const {
     for (std::int64_t k = 0; k < depth; ++k) {
@@ -35,7 +37,7 @@ struct Factors {
   }
 };
 
-/// One instruction, for some elements of a row of c.
+/// Executes one instruction, for some elements of a row of c.
 void execute(const MatrixUnit& unit, float* c, const Factors& factors) {
   constexpr double kTiny = 0x1p-500;  // in place of zeros, whose reciprocal is infinite
   const double places = std::ldexp(1, unit.places);

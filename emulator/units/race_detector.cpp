@@ -1,6 +1,7 @@
 #include "emulator/units/race_detector.h"
 
-// Of libtsan (sanitizer/tsan_interface.h); null where the program is linked without it.
+// Declares functions of libtsan (sanitizer/tsan_interface.h), which are null where the program is
+// linked without it.
 extern "C" {
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
 [[gnu::weak]] void* __tsan_get_current_fiber();

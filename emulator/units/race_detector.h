@@ -14,11 +14,11 @@ bool detects_races();
 using WatchedThread = void*;
 WatchedThread new_watched_thread();
 WatchedThread this_watched_thread();
-/// What runs from here on is this thread.
+/// Tells the detector that this thread runs from here on.
 void watch(WatchedThread thread);
 
-/// What the thread did before it published is done for whoever observes that afterwards. `place`:
-/// any address that stands for the barrier and its phase.
+/// Order threads: what a thread did before it published is done for whoever observes that
+/// afterwards. `place` is any address that stands for the barrier and its phase.
 void publish(const void* place);
 void observe(const void* place);
 

@@ -1,3 +1,6 @@
+// Emulates wgmma. A product is noted when it begins, its accumulators are filled with a marked NaN,
+// and it is executed when the warpgroup waits: whoever reads or overwrites too early is caught by
+// the mark.
 #include "emulator/units/warpgroup_products.h"
 
 #include <algorithm>
@@ -54,12 +57,13 @@ class SharedMatrix {
       fail_thread("a matrix descriptor asks for other than swizzling in 128 bytes, base offset 0");
     }
   }
-  /// K-major: rows of 128 bytes hold columns of the depth; eight rows make an atom.
+  /// Reads an element of K-major form: rows of 128 bytes hold columns of the depth; eight rows make
+  /// an atom.
   std::uint16_t with_depth_in_rows(int line, int depth) const {
     return at(start_ + static_cast<std::size_t>(line / 8) * stride_ +
               static_cast<std::size_t>(line % 8) * 128 + static_cast<std::size_t>(depth) * 2);
   }
-  /// MN-major: 64 lines in 128 bytes, eight of the depth make an atom.
+  /// Reads an element of MN-major form: 64 lines in 128 bytes, eight of the depth make an atom.
   std::uint16_t with_lines_in_rows(int line, int depth) const {
     return at(start_ + static_cast<std::size_t>(line / 64) * leading_ +
               static_cast<std::size_t>(line % 64) * 2 +
@@ -77,7 +81,7 @@ class SharedMatrix {
   std::size_t start_, leading_, stride_;
 };
 
-/// The row and column of number e of four that a thread holds of 64 x 8 (d), or the word e of
+/// Give the row and column of number e of four that a thread holds of 64 x 8 (d), or the word e of
 /// 64 x 16 (a): PTX ISA, wgmma: register fragments.
 int row_of(int thread, int half) {
   return thread / 32 * 16 + thread % 32 / 4 + 8 * half;
@@ -108,7 +112,7 @@ void read_a(const BegunProduct& product, float (&a)[kRows][kDepth]) {
   }
 }
 
-/// To rows of n.
+/// Reads b into rows of n.
 void read_b(const WarpgroupProduct& product, float* b) {
   const SharedMatrix matrix(product.b);
   for (int k = 0; k < kDepth; ++k) {
@@ -119,6 +123,8 @@ void read_b(const WarpgroupProduct& product, float* b) {
   }
 }
 
+/// Ends the program where words of a have changed since the product began: registers must not be
+/// reused before the wait.
 void check_words(const BegunProduct& product) {
   for (std::size_t i = 0; i < kThreads; ++i) {
     const std::uint32_t* const words = product.threads[i].words;

@@ -3,7 +3,7 @@
 
 namespace mpitron::emulator {
 
-/// One product of a warpgroup, as one of its threads asks for it: d (64 x n) = a b or d += a b.
+/// A product of a warpgroup, as one of its threads asks for it: d (64 x n) = a b or d += a b.
 struct WarpgroupProduct {
   float* d;                    // n / 2 of the thread
   const std::uint32_t* words;  // a, where it is in registers: 4 of the thread
@@ -13,7 +13,7 @@ struct WarpgroupProduct {
   bool rows_are_depth;             // of b; else its columns
   float (*number)(std::uint16_t);  // the value of an element
 
-  /// Whether both threads ask for the same.
+  /// Tells whether both threads ask for the same product; all 128 must.
   bool same(const WarpgroupProduct& other) const {
     return (words == nullptr) == (other.words == nullptr) && a == other.a && b == other.b &&
            n == other.n && add == other.add && rows_are_depth == other.rows_are_depth &&
@@ -30,7 +30,7 @@ void fence_products();
 void commit_products();
 void wait_for_products(int open);
 
-/// For the block as a whole.
+/// Begin and end a block; an open product at its end is a fault.
 void begin_block_of_products();
 void end_block_of_products();
 

@@ -33,8 +33,8 @@ namespace mpitron::kernels {
 //   outputs:      all `=`; dbias is summed over the queries of a sample, in their order within
 //                 tiles, and left apart for each sample
 
-/// Which Philox call serves the probability of a query at global sequence position `row`, of a head
-/// and sample, and of a key at position `column`: one serves 2 rows x 4 columns.
+/// Returns the Philox call that serves the probability of a query at global sequence position
+/// `row`, of a head and sample, and of a key at position `column`: one serves 2 rows x 4 columns.
 constexpr Philox::Counter attention_dropout_counter(Index row, Index column, Index head,
                                                     Index sample) {
   return {static_cast<std::uint32_t>(column / 64 * 16 + column % 16),
@@ -56,7 +56,7 @@ constexpr bool attention_dropout_keeps(const DropoutMask& mask, Index row, Index
   return attention_dropout_keeps(mask, Philox::generate(counter, mask.key), row, column);
 }
 
-/// Where queries and keys stand in one sequence: some of its positions each, in rising order.
+/// Positions of queries and keys in one sequence: some of its positions each, in rising order.
 struct AttentionPositions {
   SequenceMap queries, keys;
 };
@@ -66,7 +66,8 @@ inline AttentionPositions last_positions(Index s, Index s_kv) {
   return {.queries = {.split = 0, .offset = {0, s_kv - s}}, .keys = {}};
 }
 
-/// Of scores and weighed values, keys as wide as values; a causal mask hides half of the keys.
+/// Counts the multiply-adds of scores and weighed values, keys as wide as values; a causal mask
+/// hides half of the keys.
 inline double attention_multiply_adds(const In& q, const In& k, bool causal) {
   return (causal ? 1 : 2) * static_cast<double>(q.numel()) * static_cast<double>(k.size(0));
 }

@@ -1,3 +1,5 @@
+// Chooses among attention kernels of a GPU by shape and notes shapes that have no choice yet, for
+// the tuning of a run's first step.
 #include "kernels/attention/attention_choice.h"
 
 #include "kernels/attention/attention_views.h"

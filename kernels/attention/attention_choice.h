@@ -22,8 +22,8 @@ constexpr const char* name_of(AttentionKernel kernel) {
   return kNames[static_cast<int>(kernel)];
 }
 
-/// What a mask hides: keys from all queries of a sample (padding), or from each query others
-/// (documents).
+/// Extent of a mask: it hides keys from all queries of a sample (padding), or from each query
+/// others (documents).
 enum class AttentionMask : std::uint8_t { none, keys, pairs };
 constexpr AttentionMask kAttentionMasks[] = {AttentionMask::none, AttentionMask::keys,
                                              AttentionMask::pairs};
@@ -32,7 +32,7 @@ constexpr const char* name_of(AttentionMask mask) {
   return kNames[static_cast<int>(mask)];
 }
 
-/// What the time of an attention depends on.
+/// Facts that the time of an attention depends on.
 struct AttentionShape {
   bool backward;
   DType type;
@@ -48,11 +48,11 @@ AttentionShape shape_of(const AttentionForward& kernel);
 AttentionShape shape_of(const AttentionBackward& kernel);
 
 struct AttentionChoices {
-  /// Of a shape without an entry, the first that can run it does.
+  /// Order of kernels: of a shape without an entry, the first that can run it does.
   std::vector<AttentionKernel> order = {AttentionKernel::wgmma, AttentionKernel::mma};
   std::map<AttentionShape, AttentionKernel> by_shape;
 };
-/// Those of this process; written only while nothing is launched.
+/// Choices of this process; written only while nothing is launched.
 AttentionChoices& attention_choices();
 /// Attentions without an entry that several kernels can run; in half types, of whole sequences,
 /// without dropout and bias.

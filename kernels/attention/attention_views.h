@@ -20,7 +20,7 @@ AttentionPositions positions_of(const Kernel& kernel) {
   return kernel.positions.value_or(last_positions(kernel.q.size(0), kernel.k.size(0)));
 }
 
-/// What forward and backward ask of the views that both have.
+/// Checks what forward and backward ask of the views that both have.
 template <class Kernel>
 void check_inputs(const Kernel& kernel) {
   const Shape q = merged(kernel.q.shape), k = merged(kernel.k.shape), v = merged(kernel.v.shape);
@@ -49,12 +49,12 @@ void check_inputs(const Kernel& kernel) {
   }
 }
 
-/// What the callers of forward must keep to.
+/// Checks what the callers of forward must keep to.
 inline void check_views(const AttentionForward& kernel) {
   check_inputs(kernel);
 }
 
-/// What the callers of backward must keep to.
+/// Checks what the callers of backward must keep to.
 inline void check_views(const AttentionBackward& kernel) {
   check_inputs(kernel);
   MPITRON_CHECK(merged(kernel.d_o.shape) == merged(kernel.o.shape) &&

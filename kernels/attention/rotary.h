@@ -30,7 +30,7 @@ struct RotaryEmbedding {
   }
 };
 
-/// In place: every pair is read before it is written, pairs do not overlap.
+/// Rotates in place: every pair is read before it is written, pairs do not overlap.
 void run(device::ReferenceStream&, const RotaryEmbedding&);
 void run(device::HostStream&, const RotaryEmbedding&);
 void run(device::CudaStream&, const RotaryEmbedding&);

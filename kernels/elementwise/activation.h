@@ -29,6 +29,7 @@ struct BiasActivationForward {
   }
 };
 
+/// dx = dy * slope(x + bias).
 struct BiasActivationBackward {
   static constexpr const char* name = "bias_activation_backward";
   In x, dy;  // [t, f]
@@ -42,8 +43,9 @@ struct BiasActivationBackward {
   }
 };
 
-/// Before a gated activation: the gate is at most `clamp`, the linear half lies within +-clamp
-/// (no gradient passes what is cut off); `offset` is added to the linear half.
+/// Bounds of a gated activation's inputs: the gate is at most `clamp`, the linear half lies within
+/// +-clamp (no gradient passes what is cut off); `offset` is added to the linear half. gpt-oss has
+/// clamp 7 and offset 1.
 struct GateLimits {
   float clamp = std::numeric_limits<float>::infinity();
   float offset = 0;
@@ -66,6 +68,7 @@ struct GatedActivationForward {
   }
 };
 
+/// dx = [dy linear slope(gate), dy activation(gate)], where nothing was cut off.
 struct GatedActivationBackward {
   static constexpr const char* name = "gated_activation_backward";
   In x;     // [t, 2f]

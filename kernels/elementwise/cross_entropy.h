@@ -31,9 +31,9 @@ struct CrossEntropyForward {
   }
 };
 
-/// What the columns [first_column, first_column + v_local) of a vocabulary add to each row's loss:
-/// (largest logit, sum of exp(l - largest), the label's logit or 0 where another rank has it, sum
-/// of the logits; the last only where it is asked for).
+/// Sums that the columns [first_column, first_column + v_local) of a vocabulary add to each row's
+/// loss: (largest logit, sum of exp(l - largest), the label's logit or 0 where another rank has it,
+/// sum of the logits; the last only where it is asked for).
 struct CrossEntropySums {
   static constexpr const char* name = "cross_entropy_sums";
   In logits;  // [t, v_local]

@@ -12,8 +12,8 @@ using device::In;
 using device::InOut;
 using device::Out;
 
-/// Where the elements of a local [s, b, ...] tensor stand in the global batch, so that a mask
-/// belongs to a global element and not to a layout.
+/// Maps the elements of a local [s, b, ...] tensor to their place in the global batch, so that a
+/// mask belongs to a global element and not to a layout.
 struct GlobalIndexMap {
   SequenceMap sequence;     // two ranges: zigzag context parallelism
   Index sample_offset = 0;  // global sample of local b = 0
@@ -30,8 +30,8 @@ struct GlobalIndexMap {
   }
 };
 
-/// Which elements a dropout keeps: Philox4x32-10 keyed by (seed, iteration, layer, site), counted
-/// by global indices. The probability is a multiple of 2^-16; threshold 0 is no dropout.
+/// Tells which elements a dropout keeps: Philox4x32-10 keyed by (seed, iteration, layer, site),
+/// counted by global indices. The probability is a multiple of 2^-16; threshold 0 is no dropout.
 struct DropoutMask {
   Philox::Key key{};
   std::uint32_t threshold = 0;  // keep where 16 random bits >= threshold: p = threshold / 65536
@@ -42,7 +42,8 @@ struct DropoutMask {
   constexpr float keep_scale() const { return 65536.f / static_cast<float>(65536u - threshold); }
 };
 
-/// A mask, or a noise, with key and first sample of the step that a graph repeats; on the device.
+/// Returns a mask, or a noise, with key and first sample of the step that a graph repeats; on the
+/// device.
 template <class Drawn>
 constexpr Drawn of_step(Drawn drawn) {
   if (const StepNumbers* const step = drawn.replayed.step; step != nullptr) {
@@ -52,14 +53,15 @@ constexpr Drawn of_step(Drawn drawn) {
   return drawn;
 }
 
+/// Rounds a probability to multiples of 2^-16.
 inline std::uint32_t dropout_threshold(double probability) {
   return static_cast<std::uint32_t>(probability * 65536.0 + 0.5);
 }
 
-/// The definition of the hidden mask, by global column, sequence position and sample. One Philox
-/// call serves 8 columns of a row: of the 128 columns of a block, lane = column % 16 has its own
-/// counter, word = column / 16 % 4, and the low half of the word serves the first 64 columns, the
-/// high half the others.
+/// Defines the hidden mask, by global column, sequence position and sample. One Philox call serves
+/// 8 columns of a row: of the 128 columns of a block, lane = column % 16 has its own counter, word
+/// = column / 16 % 4, and the low half of the word serves the first 64 columns, the high half the
+/// others.
 constexpr bool dropout_keeps(const DropoutMask& mask, Index column, Index sequence, Index sample) {
   const auto counter0 = static_cast<std::uint32_t>(column / 128 * 16 + column % 16);
   const Philox::Counter bits = Philox::generate(

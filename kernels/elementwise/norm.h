@@ -39,6 +39,8 @@ struct RmsNormForward {
   }
 };
 
+/// dx = rstd (g - normal mean(g normal)) with g = dy gamma, normal = x rstd; dgamma = sum over rows
+/// of dy normal.
 struct RmsNormBackward {
   static constexpr const char* name = "rms_norm_backward";
   In x, dy;      // [t, h]
@@ -74,6 +76,8 @@ struct LayerNormForward {
   }
 };
 
+/// dx = rstd (g - mean(g) - normal mean(g normal)) with g = dy gamma; dgamma = sum of dy normal,
+/// dbeta = sum of dy.
 struct LayerNormBackward {
   static constexpr const char* name = "layer_norm_backward";
   In x, dy;             // [t, h]

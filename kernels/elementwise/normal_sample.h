@@ -22,8 +22,8 @@ constexpr UniformPair uniform_pair(Philox::Key key, std::uint64_t counter) {
   return {static_cast<double>(wide(0) + 1) * 0x1p-53, static_cast<double>(wide(2)) * 0x1p-53};
 }
 
-/// The definition of NormalInit: standard normal number `index` of a key (Box and Muller 1958).
-/// Index 2j takes the cosine, 2j + 1 the sine of counter j.
+/// Defines NormalInit: standard normal number `index` of a key (Box and Muller 1958). Index 2j
+/// takes the cosine, 2j + 1 the sine of counter j.
 constexpr double normal_sample(Philox::Key key, Index index) {
   const UniformPair u = uniform_pair(key, static_cast<std::uint64_t>(index) / 2);
   const double radius = std::sqrt(-2 * std::log(u.first));

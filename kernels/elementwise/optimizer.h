@@ -152,7 +152,7 @@ void run(device::CudaStream&, const SgdSteps&);
 void run(device::CudaStream&, const SumOfSquares&);
 void run(device::CudaStream&, const CountZeros&);
 
-/// On the host one after the other.
+/// Runs the steps one after the other, where the device has no kernel for many.
 template <class Stream, class Step>
 requires requires(Stream& stream, const Step& step) {
   run(stream, step);

@@ -6,6 +6,7 @@
 
 namespace mpitron::kernels {
 
+/// The number of rows of [..., h]: the product of the leading dimensions.
 template <class View>
 Index row_count(const View& view) {
   return view.size(-1) == 0 ? 0 : view.numel() / view.size(-1);

@@ -7,8 +7,9 @@ namespace mpitron::kernels {
 using device::In;
 using device::Out;
 
-/// Rows move up by one inside each of the equal parts of x: y[i] = x[i + 1], and the last row of
-/// part j is after[j], or zeros where that is absent.
+/// Moves rows up by one inside each of the equal parts of x: y[i] = x[i + 1], and the last row of
+/// part j is after[j], or zeros where that is absent. Two parts are the two ranges that a rank
+/// holds with context parallelism.
 ///
 /// Numerical contract: copies of any type; contiguous.
 struct ShiftRows {

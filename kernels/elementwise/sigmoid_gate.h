@@ -22,6 +22,7 @@ struct SigmoidGateForward {
   }
 };
 
+/// dx = dy sigmoid(gate), dgate = dy x sigmoid'(gate).
 struct SigmoidGateBackward {
   static constexpr const char* name = "sigmoid_gate_backward";
   In x, gate, dy;  // [t, f]

@@ -14,8 +14,8 @@ using device::Out;
 //   arithmetic: fp32 (reference: double); sums within a row in a fixed order
 //   outputs:    `=`
 
-/// y[t] = softmax((x[t] - centre) / temperature): what a teacher tells its student (Caron et al.
-/// 2021).
+/// y[t] = softmax((x[t] - centre) / temperature): the target that a teacher gives its student
+/// (DINO: Caron et al. 2021).
 struct SharpSoftmax {
   static constexpr const char* name = "sharp_softmax";
   In x;       // [t, v]

@@ -48,7 +48,7 @@ struct StoredNumbers {
   }
 };
 
-/// The numbers as fp32.
+/// Reads the numbers as fp32.
 struct ReadStored {
   static constexpr const char* name = "read_stored";
   StoredNumbers x;
@@ -79,7 +79,7 @@ void run(device::HostStream&, const WriteStored&);
 void run(device::CudaStream&, const ReadStored&);
 void run(device::CudaStream&, const WriteStored&);
 
-/// One number, or the scale of one block: the definition that all devices share.
+/// Formulas for one number, or the scale of one block: the definition that all devices share.
 namespace stored {
 
 constexpr std::uint32_t bits_of(float x) {
@@ -112,18 +112,20 @@ constexpr std::uint8_t block_exponent(std::uint32_t largest, const Scaled& type)
   const std::uint32_t exponent = (largest + (1u << (22 - type.fraction_bits))) >> 23;
   return static_cast<std::uint8_t>(exponent < 16 ? 16 : exponent > 255 ? 255 : exponent);
 }
-/// What a block's numbers are multiplied by before they are rounded, and after they are read.
+/// Factors of a block's numbers before they are rounded, and after they are read. Both are powers
+/// of two, so they change no fraction.
 constexpr float scale(std::uint8_t exponent, const Scaled& type) {
   return float_of((254 + type.top - exponent) << 23);
 }
 constexpr float inverse_scale(std::uint8_t exponent, const Scaled& type) {
   return float_of((exponent - type.top) << 23);
 }
-/// A scaled number that may not round to zero.
+/// Replaces a scaled number that would round to zero by the smallest positive one.
 constexpr float above_zero(float x, const Scaled& type) {
   return x > 0 && x < type.smallest ? type.smallest : x;
 }
 
+/// Rounds to e4m3 by its bits: to nearest even, beyond 448 to NaN.
 constexpr std::uint8_t e4m3_of(float x) {
   const std::uint32_t sign = bits_of(x) >> 24 & 0x80u, magnitude = magnitude_bits(x);
   const std::uint32_t normal = (magnitude + 0x7ffffu + (magnitude >> 20 & 1u) - (120u << 23)) >> 20;
@@ -134,6 +136,7 @@ constexpr std::uint8_t e4m3_of(float x) {
                                                             : normal;
   return static_cast<std::uint8_t>(sign | code);
 }
+/// Widens e4m3, exactly.
 constexpr float from_e4m3(std::uint8_t x) {
   const std::uint32_t sign = (x & 0x80u) << 24, code = x & 0x7fu;
   const std::uint32_t magnitude = code == 0x7f ? 0x7fc00000u
@@ -142,7 +145,7 @@ constexpr float from_e4m3(std::uint8_t x) {
   return float_of(sign | magnitude);
 }
 
-/// fp32 as the nearest bf16 and what is missing to it.
+/// Splits fp32 into the nearest bf16 and what is missing to it; `whole` joins them, exactly.
 struct Halves {
   std::uint16_t upper;
   std::int16_t rest;

@@ -7,15 +7,15 @@ namespace mpitron::kernels {
 using device::In;
 using device::Out;
 
-// What drawing a token needs of a row of logits. Ids are taken in blocks of 64, so that a search
-// can skip most of them.
+// Prepares a row of logits for the drawing of a token. Ids are taken in blocks of 64, so that a
+// search can skip most of them.
 
 inline constexpr Index kTokenBlock = 64;
 constexpr Index token_blocks(Index v) {
   return (v + kTokenBlock - 1) / kTokenBlock;
 }
 
-/// The largest of each block; NaN counts as minus infinity.
+/// Finds the largest of each block; NaN counts as minus infinity.
 struct BlockMaxima {
   static constexpr const char* name = "block_maxima";
   In x;        // [v], fp32 or fp64

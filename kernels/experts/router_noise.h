@@ -9,7 +9,7 @@ namespace mpitron::kernels {
 // Numerical contract: fp32, bf16, fp16 (logits and reference: also fp64); fp32 arithmetic
 // (reference: double), one rounding; outputs `=`.
 
-/// Whose numbers: key and place of the rows.
+/// Source of a token's numbers: key and place of the rows.
 struct TokenNoise {
   Philox::Key key{};
   GlobalIndexMap index;

@@ -28,7 +28,7 @@ struct Logits {
   const T* end() const { return values + n; }
 };
 
-/// Of a sum of own scores.
+/// Keeps a sum of own scores from zero.
 inline constexpr double kSumGuard = 1e-20;
 
 template <class T>
@@ -49,7 +49,7 @@ T own_score_slope(RouterScore score, T x, T value) {
   return x < -30 ? value / 2 : sigmoid(x) / (2 * value);  // far left value is e^(x/2)
 }
 
-/// Of the numbers value(0) ... value(n - 1).
+/// Writes the softmax of the numbers value(0) ... value(n - 1).
 template <class T, class Value>
 void softmax(Index n, Value&& value, T* probabilities) {
   T largest = value(0);
@@ -115,7 +115,7 @@ void keep_best_groups(T* scores, Index n, Index k, const RoutingRule& rule) {
   }
 }
 
-/// What experts are chosen by, where it is not given.
+/// Computes the scores that experts are chosen by, where they are not given.
 template <class T>
 void scores_of(const Logits<T>& x, const RoutingRule& rule, T* scores) {
   if (rule.score != RouterScore::softmax) {

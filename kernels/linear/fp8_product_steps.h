@@ -40,7 +40,7 @@ struct Fp8Finish {
   }
 };
 
-/// What sums are multiplied by.
+/// Returns the factor of sums.
 constexpr float fp8_product_factor(float a_amax, const Fp8Scaling& a, float b_amax,
                                    const Fp8Scaling& b) {
   return (1 / fp8_scale(a_amax, a)) * (1 / fp8_scale(b_amax, b));

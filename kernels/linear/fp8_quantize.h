@@ -103,7 +103,8 @@ struct Fp8HistoryUpdate {
   }
 };
 
-/// Of one tensor, whose row has `size` numbers. What is constexpr also runs on GPUs.
+/// Advances the history of one tensor, whose row has `size` numbers. What is constexpr also runs on
+/// GPUs.
 constexpr void advance_fp8_history(float* row, Index size, float& amax, bool largest) {
   float used = amax;
   for (Index i = 1; largest && i < size; ++i) {

@@ -1,3 +1,5 @@
+// Chooses among algorithms of cuBLASLt by shape and notes shapes without a choice. Products whose
+// number of rows changes from step to step (experts) are not noted, as they would never end.
 #include "kernels/linear/gemm_choice.h"
 
 #include <atomic>

@@ -15,7 +15,7 @@
 // repeat bit for bit only with the same choices.
 namespace mpitron::kernels {
 
-/// What happens to the sums of a product before they are rounded.
+/// Function that is applied to the sums of a product before they are rounded.
 enum class Epilogue : std::uint8_t { none, bias, gelu_tanh, bias_gelu_tanh };
 constexpr Epilogue kEpilogues[] = {Epilogue::none, Epilogue::bias, Epilogue::gelu_tanh,
                                    Epilogue::bias_gelu_tanh};
@@ -57,7 +57,7 @@ struct GemmAlgorithm {
   auto operator<=>(const GemmAlgorithm&) const = default;
 };
 
-/// Who multiplies on a GPU. automatic: cuBLASLt, and our own kernel for the small products of
+/// Ways of multiplying on a GPU. automatic: cuBLASLt, and our own kernel for the small products of
 /// experts; cublaslt: the library alone; mma: our own kernel for every product that it takes (half
 /// types, aligned rows, no bias or activation), the library for the others.
 enum class MatmulKernel : std::uint8_t { automatic, cublaslt, mma };
@@ -67,7 +67,7 @@ constexpr const char* name_of(MatmulKernel kernel) {
   constexpr const char* kNames[] = {"auto", "cublaslt", "mma"};
   return kNames[static_cast<int>(kernel)];
 }
-/// That of this process; written only while nothing is launched.
+/// Way of this process; written only while nothing is launched.
 MatmulKernel& matmul_kernel();
 
 using GemmAlgorithms = std::map<GemmShape, std::optional<GemmAlgorithm>>;
@@ -93,10 +93,10 @@ class PassingSizes {
   static bool here();
 };
 
-/// Of the library's first answers for a shape, those that can be made again from their numbers, and
-/// that add in a fixed order.
+/// Returns, of the library's first answers for a shape, those that can be made again from their
+/// numbers, and that add in a fixed order.
 std::vector<GemmAlgorithm> candidates(const device::CudaStream&, const GemmShape&);
-/// As cuBLASLt counts: 130100 is 13.1.0.
+/// Returns the version as cuBLASLt counts: 130100 is 13.1.0.
 Index gemm_library_version(const device::CudaStream&);
 
 /// A product of a shape, by what is chosen for it: for measuring. Its tensors are where the

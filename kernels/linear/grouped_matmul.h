@@ -35,7 +35,7 @@ struct GroupedMatmul {
   }
 };
 
-/// Where the gradient of a group's matrix goes.
+/// Place where the gradient of a group's matrix goes.
 struct GroupGradient {
   InOut gradient;           // [p, q]; absent: this group is left out
   bool accumulate = false;  // += instead of =
@@ -85,7 +85,7 @@ void for_groups(std::span<const Index> counts, F&& f) {
   }
 }
 
-/// The same with the groups that have a gradient.
+/// Calls f for the groups that have a gradient.
 template <class F>
 void for_groups(const GroupedWeightGradient& kernel, F&& f) {
   for_groups(kernel.counts, [&](std::size_t group, Index begin, Index end) {

@@ -21,7 +21,7 @@ using device::Out;
 /// Weights of a row that share a scale.
 inline constexpr Index kNormalFloatGroup = 64;
 
-/// What the codes 0 .. 15 stand for, times the scale: those of bitsandbytes.
+/// Values of the codes 0 .. 15, times the scale: those of bitsandbytes.
 inline constexpr std::array<float, 16> kNormalFloats = {-1.0F,
                                                         -0.6961928009986877F,
                                                         -0.5250730514526367F,

@@ -1,3 +1,6 @@
+// Sends activations of the first layers to the host and brings them back, in the order in which the
+// backward pass wants them. Copies are ordered behind the kernels that make, and before those that
+// use, the elements; nothing waits on the host.
 #include "autograd/activation_offload.h"
 
 #include <algorithm>

@@ -10,8 +10,8 @@
 
 namespace mpitron::autograd {
 
-/// Where activations go to the host and come back, each way beside the other; for all tapes of a
-/// device.
+/// Lanes on which activations go to the host and come back, each way beside the other; for all
+/// tapes of a device.
 struct OffloadLanes {
   std::unique_ptr<device::CopyLane> to_host, to_device;
 };

@@ -1,3 +1,5 @@
+// Collects sums that layers tell, on the device, and reads them once a step: a read for each layer
+// would stop the stream.
 #include "autograd/auxiliary_losses.h"
 
 #include <algorithm>

@@ -51,7 +51,8 @@ struct AuxiliaryLosses {
   /// rank adds its part of the gradient): loss scale / (microbatches x data parallel replicas).
   /// With per-token loss the whole step is divided by its tokens later: times the microbatch's.
   double microbatch_seed = 0;
-  /// Of a mean over this rank's tokens, or of a token's loss with per-token loss: the main loss's.
+  /// Seed of a mean over this rank's tokens, or of a token's loss with per-token loss: the main
+  /// loss's.
   double token_seed = 0;
   bool per_token_loss = false;
   LayerSums* sums = nullptr;

@@ -1,3 +1,5 @@
+// Keeps what generation has beside parameters: packed weights, the cache of keys and values, states
+// of recurrent layers. All are allocated when a layer first asks, since a rank has only its layers.
 #include "autograd/cached_pass.h"
 
 #include "kernels/linear/packed_matmul.h"

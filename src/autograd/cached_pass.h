@@ -24,10 +24,10 @@ class PackedWeights {
   /// Whether products read packed weights: on a GPU they read the parameters themselves.
   bool packs() const { return device_.tensors_on_host(); }
   const Tensor& of(const Parameter& weight);
-  /// What some heads multiply with, made of a weight: `make` gives [heads, n, k]. `part` tells
-  /// apart what is made of one weight.
+  /// Returns a matrix that some heads multiply with, made of a weight: `make` gives [heads, n, k].
+  /// `part` tells apart what is made of one weight.
   const Tensor& of_heads(const Parameter& weight, int part, const std::function<Tensor()>& make);
-  /// Of all that are packed so far.
+  /// Counts the bytes of all that are packed so far.
   Index bytes() const { return bytes_; }
 
  private:
@@ -47,7 +47,7 @@ class KeyValueCache {
   struct Layer {
     Tensor keys, values;  // [blocks, g, block_size, d or dv]; no values where they are in the keys
   };
-  /// What a position holds of one layer.
+  /// Numbers that a position holds of one layer.
   struct Width {
     Index groups = 1, key = 1, value = 1;
     DType dtype = DType::f32;
@@ -59,7 +59,7 @@ class KeyValueCache {
   /// The layer's memory, taken when it is first asked for. `number`: from 1.
   const Layer& layer(Index number, const Width& width);
   void copy_block(Index from, Index to);
-  /// Of all layers so far.
+  /// Counts the bytes of all layers so far.
   Index bytes() const;
 
  private:
@@ -68,7 +68,7 @@ class KeyValueCache {
   std::vector<Layer> layers_;
 };
 
-/// What layers carry from position to position in memory of a fixed size (the window of a
+/// States that layers carry from position to position in memory of a fixed size (the window of a
 /// convolution, the state of a scan), in places for many sequences. A piece of a pass says from
 /// which place a layer reads and to which it writes (CachedPiece), so that the caller takes a pass
 /// back by reading the old place again.
@@ -79,7 +79,7 @@ class LayerStates {
   /// [places, of_one..]: part `part` (from 0) of layer `number` (from 1), taken when it is first
   /// asked for. A place holds what was written to it last.
   const Tensor& of(Index number, Index part, const Shape& of_one, DType dtype);
-  /// Of all layers.
+  /// Copies the states of all layers.
   void copy(Index from, Index to);
   Index bytes() const;
 
@@ -93,13 +93,14 @@ class LayerStates {
 /// stay as they are: y + s B A x of every linear layer that they name. A model serves many at once.
 class Adapter {
  public:
-  /// Of one part of a layer: A [r, in] and B [out, r], as they lie on this rank.
+  /// Factors of one part of a layer: A [r, in] and B [out, r], as they lie on this rank.
   struct Factors {
     const Parameter* a = nullptr;
     const Parameter* b = nullptr;
     double scale = 1;
   };
-  /// Of all parts that a layer's output fuses: A [R, in], B [out, R] with the factors s in it.
+  /// Factors of all parts that a layer's output fuses: A [R, in], B [out, R] with the factors s in
+  /// it.
   struct Joined {
     Parameter a, b;
   };
@@ -112,10 +113,10 @@ class Adapter {
   Index number() const { return number_; }
   /// Null where the part keeps its weights alone.
   const Factors* find(const std::string& part) const;
-  /// What a layer, known by its first part, adds: made when it is first asked for. Null where
-  /// nothing of the layer is updated; then `make` gives parameters without values.
+  /// Returns what a layer, known by its first part, adds: made when it is first asked for. Null
+  /// where nothing of the layer is updated; then `make` gives parameters without values.
   Joined* of_layer(const std::string& first_part, const std::function<Joined()>& make);
-  /// In which products read what `of_layer` gave.
+  /// Returns the weights through which products read what `of_layer` gave.
   PackedWeights& weights() { return weights_; }
 
  private:
@@ -142,7 +143,7 @@ struct CachedPass {
   LayerStates& states;
   PackedWeights& weights;
   std::span<const kernels::CachedPiece> pieces;
-  /// The same rows and what an encoder has left for them, up to position `first_position`.
+  /// Pieces of the same rows in what an encoder has left for them, up to position `first_position`.
   std::span<const kernels::CachedPiece> encoded = {};
   Tensor positions = {};                      // [t], int64, of the rows in their sequences
   Tensor table = {}, encoded_table = {};      // of a GPU: kernels::append_piece_table of both

@@ -1,3 +1,5 @@
+// Tells a parameter's keeper when a tape that used it has ended. The keeper learns from the last
+// microbatch's that the gradient is complete.
 #include "autograd/context.h"
 
 namespace mpitron::autograd {

@@ -23,17 +23,18 @@ struct RngKey {
   std::uint32_t layer = 0;  // 1-based global layer; 0: outside the layers
   std::uint32_t site = 0;   // which use inside the layer
 
-  /// In the model.
+  /// Returns the place in the model.
   std::uint64_t place() const { return (std::uint64_t{layer} << 32) | site; }
   Philox::Key philox() const { return place_key(step_key(seed, iteration), place()); }
 };
 
-/// Where this microbatch stands in the global batch.
+/// Position of this microbatch in the global batch.
 struct SamplePosition {
   Index first_sample = 0;  // global sample of local b = 0
   Index sample_stride = 1;
   SequenceMap sequence;  // global positions of s
-  /// Where passes are recorded to be repeated: what kernels read in place of key and first sample.
+  /// Numbers that kernels read in place of key and first sample, where passes are recorded to be
+  /// repeated.
   const StepNumbers* replayed = nullptr;
 };
 
@@ -41,8 +42,8 @@ class ActivationOffload;
 class DeferredGradients;
 struct CachedPass;
 
-/// Who follows a pass: what is recorded for its backward half, and what becomes of gradients and
-/// saved tensors. Null: nobody does.
+/// Followers of a pass: what is recorded for its backward half, and who hears what becomes of
+/// gradients and saved tensors. Null: nobody does.
 struct Recorder {
   Tape* tape = nullptr;   // records where present
   Tape* usage = nullptr;  // notes used parameters; also while a recomputed block runs without tape
@@ -53,7 +54,7 @@ struct Recorder {
   AuxiliaryLosses auxiliary = {};
 };
 
-/// What every op is given: what it reads, and the recorder of its pass.
+/// Context of every op: what it reads, and the recorder of its pass.
 struct Context {
   device::Device& device;
   Mode mode = Mode::train;
@@ -96,7 +97,7 @@ struct Context {
   }
 };
 
-/// In a backward pass: a user of the parameter has added its last to the gradient.
+/// Notes, in a backward pass, that a user of the parameter has added its last to the gradient.
 void release(Context& context, Parameter& parameter);
 
 template <class Kernel>

@@ -1,3 +1,5 @@
+// Plays gradients of weights that were put off, in the order of their passes, so that deferring
+// changes no bit.
 #include "autograd/deferred_gradients.h"
 
 #include <algorithm>

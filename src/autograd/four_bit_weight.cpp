@@ -1,3 +1,5 @@
+// Packs and unpacks weights in 4 bits. Unpacked weights live for one product, so memory holds one
+// layer's at a time.
 #include "autograd/four_bit_weight.h"
 
 #include "autograd/context.h"

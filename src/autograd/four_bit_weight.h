@@ -24,9 +24,9 @@ void pack_kept_weight(device::Device& device, Parameter& parameter);
 /// Gives a packed one memory for a value again, to be filled, and packed once more.
 void open_kept_weight(device::Device& device, Parameter& parameter);
 
-/// What a product multiplies with: the weight's value or, of one in 4 bits, its numbers in the type
-/// that it had, made for this product from one reading of the codes. Both directions of a layer
-/// have the same.
+/// Returns what a product multiplies with: the weight's value or, of one in 4 bits, its numbers in
+/// the type that it had, made for this product from one reading of the codes. Both directions of a
+/// layer have the same.
 Tensor weight_numbers(Context& context, const Parameter& weight);
 
 }  // namespace mpitron::autograd

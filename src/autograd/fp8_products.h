@@ -27,7 +27,7 @@ struct Fp8Products {
   /// The factors that have histories, in the order of a history's rows.
   enum Role { input, weight, gradient };
   static constexpr Index kRoles = 3;
-  /// Of Scaling::blocks: the extent of a block where it is more than one number.
+  /// Extent of a block of Scaling::blocks, where it is more than one number.
   static constexpr Index kBlock = 128;
 
   Scaling scaling = Scaling::delayed;

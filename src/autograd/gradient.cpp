@@ -1,3 +1,5 @@
+// Adds gradients to slots and sinks. Sinks that take products with beta are written directly;
+// others through a buffer that is added once.
 #include "autograd/gradient.h"
 
 #include "kernels/elementwise/elementwise.h"

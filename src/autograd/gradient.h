@@ -8,7 +8,7 @@ namespace mpitron::autograd {
 /// memory is nobody else's. A slot that wants no gradient takes none.
 void accumulate(Context& context, const Slot& slot, Tensor gradient);
 
-/// What a slot holds already, to be fused into the kernel that computes the next contribution
+/// Takes what a slot holds already, to be fused into the kernel that computes the next contribution
 /// (`dx_add`); the slot is empty afterwards. Empty where there is nothing yet.
 Tensor take_gradient(const Slot& slot);
 

@@ -29,12 +29,12 @@ struct Initialization {
   double value = 0;  // constant
 };
 
-/// Where a parameter lies, of all ranks and layers.
+/// Place of a parameter among all ranks and layers.
 struct Placement {
   tensor::Shard shard = {};  // which part of it `value` is
   Index unit = 0;  // the layer that it is gathered with where it lies in pieces; 0: outside layers
-  /// Of an expert: other ranks hold its replicas than those of other layers, and no two ranks of
-  /// one replica hold the same.
+  /// Says that it is an expert's: other ranks hold its replicas than those of other layers, and no
+  /// two ranks of one replica hold the same.
   bool expert = false;
   /// The values are the same on every tensor parallel rank, but each knows only a part of the
   /// gradient's sum (of its rows of the sequence, of its heads): summed once a step.
@@ -44,7 +44,7 @@ struct Placement {
   bool counted_elsewhere = false;
 };
 
-/// What a parameter is to those who train it.
+/// Role of a parameter for those who train it.
 struct ParameterRole {
   bool linear_weight = false;        // its gradient may be added in fp32 by the product itself
   bool embedding_or_output = false;  // its learning rate may be decoupled
@@ -55,7 +55,7 @@ struct ParameterRole {
   Parameter* average_of = nullptr;
 };
 
-/// Where the gradients of a step are added, and how far they are.
+/// Sink to which the gradients of a step are added, and how far they are.
 struct GradientSink {
   Tensor main_grad;      // a part of the gradient buffer; fp32, or fp16 where the reference adds in
                          // half precision
@@ -77,7 +77,7 @@ struct Parameter {
   Tensor value = {};
   GradientSink sink = {};
 
-  /// Of what lies on this rank.
+  /// Returns the shape of what lies on this rank.
   Shape local_shape() const { return four_bits ? four_bits->shape() : value.shape(); }
   Index local_bytes() const { return four_bits ? four_bits->bytes() : value.view().bytes(); }
   /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a

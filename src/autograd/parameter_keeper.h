@@ -13,8 +13,8 @@ class ParameterKeeper {
 
   /// Before a kernel of a forward pass reads the value.
   virtual void before_use(Parameter& parameter) = 0;
-  /// In a backward pass: the tape adds nothing more to this gradient. `last_microbatch`: of the
-  /// step; the gradient is complete if no other tape that used it lives.
+  /// Hears, in a backward pass, that the tape adds nothing more to this gradient.
+  /// `last_microbatch`: of the step; the gradient is complete if no other tape that used it lives.
   virtual void gradient_released(Parameter& parameter, bool last_microbatch) = 0;
   /// Around the passes of a unit (a layer, by its 1-based global number): all uses of its
   /// parameters lie between them.

@@ -1,3 +1,5 @@
+// Keeps parameters at stable addresses in the order of creation, which is the order of the model's
+// forward pass.
 #include "autograd/parameter_list.h"
 
 #include <algorithm>

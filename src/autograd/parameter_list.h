@@ -11,7 +11,7 @@ namespace mpitron::autograd {
 class ParameterList {
  public:
   Parameter& add(Parameter parameter) { return parameters_.emplace_back(std::move(parameter)); }
-  /// Those of which `chosen(parameter)` is true, in order.
+  /// Lists the parameters of which `chosen(parameter)` is true, in order.
   template <class Chosen>
   std::vector<Parameter*> where(Chosen&& chosen);
   std::vector<Parameter*> all() {

@@ -19,7 +19,7 @@ struct Recomputable {
   std::shared_ptr<const Recipe> recipe;  // null: the value itself is kept
 };
 
-/// What a node keeps of such a value.
+/// Value that a node keeps, or its recipe.
 class SavedValue {
  public:
   explicit SavedValue(const Recomputable& x) : recipe_(x.recipe), shape_(x.var.shape()) {

@@ -1,3 +1,5 @@
+// Plays a backward pass in parts: each cut closes a tape and begins another, linked by the slots of
+// the values that cross it.
 #include "autograd/segmented_tape.h"
 
 #include "autograd/context.h"

@@ -13,7 +13,7 @@ class SegmentedTape {
  public:
   SegmentedTape() { cut(); }
 
-  /// What the forward pass records on, until it is cut.
+  /// Returns the tape on which the forward pass records, until it is cut.
   Tape& current() { return *parts_[count_ - 1]; }
   /// Begins the next part.
   void cut();

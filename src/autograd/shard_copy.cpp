@@ -1,3 +1,4 @@
+// Copies between a shard and its place in a whole tensor, range by range, converting on the way.
 #include "autograd/shard_copy.h"
 
 #include "kernels/elementwise/elementwise.h"

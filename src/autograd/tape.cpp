@@ -1,3 +1,5 @@
+// Records nodes and plays them backwards. The arena is taken again by the next microbatch, so that
+// a steady step allocates nothing for its tape.
 #include "autograd/tape.h"
 
 #include <algorithm>

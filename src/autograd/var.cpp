@@ -1,3 +1,4 @@
+// Pools slots of gradients for the thread that uses them.
 #include "autograd/var.h"
 
 #include <deque>

@@ -7,8 +7,8 @@ namespace mpitron::autograd {
 
 using tensor::Tensor;
 
-/// Where the gradient of one value gathers. Slots know no nodes, so there is no reference cycle;
-/// they come from a pool, so a steady step allocates none. Used by one thread.
+/// Slot in which the gradient of one value gathers. Slots know no nodes, so there is no reference
+/// cycle; they come from a pool, so a steady step allocates none. Used by one thread.
 class Slot {
  public:
   Slot() = default;

@@ -5,6 +5,9 @@
 #include "checkpoint/folders/folder.h"
 #include "utils/error.h"
 
+// Words of commands that read checkpoints: a file, its iter_* folder, or the folder of --save,
+// whose newest checkpoint is meant.
+
 namespace mpitron::cli {
 
 std::filesystem::path checkpoint_file(const std::filesystem::path& path) {

@@ -14,6 +14,9 @@
 #include "utils/log.h"
 #include "utils/system/faults.h"
 
+// The way from argv to a sub-command and from an exception to an exit code (docs/exit-codes.md).
+// Nothing below this file ends the process by itself.
+
 namespace mpitron::cli {
 namespace {
 
@@ -25,13 +28,14 @@ void print_help() {
   log::print("\n`mpitron COMMAND --help` explains one command.");
 }
 
-/// Anywhere by its long name; the short one may be a value behind other options.
+/// Accepts --version anywhere, but -v and -V only where they cannot be the value of another option.
 bool asks_for_version(const Arguments& words) {
   return words[0] == "-v" || words[0] == "-V" || (words.size() == 2 && words[1] == "-v") ||
          std::ranges::find(words, "--version") != words.end();
 }
 
-/// The reference's scripts are known by their names: `pretrain_gpt.py` is `pretrain-gpt`.
+/// Names the command of a Megatron script: `pretrain_gpt.py` is `pretrain-gpt`, with any folder in
+/// front.
 std::string command_of_script(std::string word) {
   if (const std::size_t slash = word.rfind('/'); slash != std::string::npos) {
     word.erase(0, slash + 1);
@@ -46,6 +50,7 @@ std::string command_of_script(std::string word) {
   return word;
 }
 
+/// Throws Error(usage) with the nearest command by spelling, or that of a Megatron script.
 [[noreturn]] void refuse_unknown(const std::string& name) {
   const std::vector<std::string_view> names = names_of(commands());
   std::string nearest = config::did_you_mean(name, names);
@@ -75,6 +80,9 @@ int dispatch(const Arguments& words) {
   return found->run({words.begin() + 1, words.end()});
 }
 
+/// Prints each error once: one that all ranks have (`on_all_ranks`) is rank 0's to tell, any other
+/// its own rank's. Exceptions of the standard library get the exit code of what they mostly mean:
+/// file system errors data, no memory the environment, all others a defect.
 int dispatch_and_report(const Arguments& words) {
   try {
     return dispatch(words);

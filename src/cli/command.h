@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// The frame of `mpitron COMMAND`: the table of commands, and helpers for those that have commands
+// of their own or take flags beside the options table.
+
 namespace mpitron::cli {
 
 using Arguments = std::vector<std::string>;

@@ -2,6 +2,9 @@
 
 #include <array>
 
+// The table of `mpitron --help`, and the commands that only have commands of their own. A new
+// command is a row here, a declaration in commands.h and a file.
+
 namespace mpitron::cli {
 
 std::span<const Command> commands() {

@@ -3,7 +3,8 @@
 
 namespace mpitron::cli {
 
-// One function per sub-command; each lives in the file of its name.
+/// One function for each sub-command, in the file of its name. Each gets the words behind its name,
+/// prints results on rank 0 and returns the exit code, or throws Error.
 int pretrain_gpt(const Arguments& arguments);
 int pretrain_bert(const Arguments& arguments);
 int pretrain_t5(const Arguments& arguments);

@@ -12,12 +12,16 @@
 #include "utils/log.h"
 #include "utils/system/machine.h"
 
+// CLI11 behind the class Flags. What CLI11 says of an unknown option, a missing value or a
+// repetition names neither the command nor the nearest option, so these mistakes are found before
+// it parses.
+
 namespace mpitron::cli {
 namespace {
 
 constexpr std::size_t kHelpColumn = 34;
 
-// `_` for `-` in names, never in values.
+/// Replaces `_` by `-` in the name of an option, never in its value.
 std::string normalise(std::string word) {
   if (word.starts_with("--")) {
     const auto end =
@@ -27,7 +31,7 @@ std::string normalise(std::string word) {
   return word;
 }
 
-/// What the library says of words that are no numbers hides what is allowed.
+/// Checks the word before CLI11 converts it, whose message hides what is allowed.
 CLI::Validator is_number(const char* kind, bool (*reads)(const std::string&)) {
   return {[kind, reads](std::string& word) {
             return reads(word) ? std::string() : fmt::format("takes {}, not '{}'", kind, word);
@@ -45,6 +49,7 @@ struct Flags::State {
   std::set<std::string> of_one_value, of_several;
   std::map<std::string, std::string> other_names;  // and what they stand for
 
+  /// Turns another spelling of an option into its first one; a value behind `=` stays.
   std::string by_its_own_name(std::string word) const {
     word = normalise(std::move(word));
     const std::size_t end = std::min(word.find('='), word.size());
@@ -52,7 +57,7 @@ struct Flags::State {
     return other == other_names.end() ? word : other->second + word.substr(end);
   }
 
-  /// What the library would say otherwise, or not as clearly.
+  /// Throws Error(usage) for unknown options, options without a value and those given twice.
   void check(const Arguments& arguments) const {
     std::set<std::string> given;
     for (std::size_t i = 0; i < arguments.size(); ++i) {

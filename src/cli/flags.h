@@ -20,6 +20,8 @@ class Flags {
   Flags(const Flags&) = delete;
   Flags& operator=(const Flags&) = delete;
 
+  /// Options of one value; Error(usage) of parse() for a word that is no number of the target's
+  /// type.
   void option(const std::string& name, std::string& target, const std::string& help);
   void option(const std::string& name, Index& target, const std::string& help);
   void option(const std::string& name, double& target, const std::string& help);

@@ -3,6 +3,9 @@
 #include "data/images/image_conversations.h"
 #include "utils/system/files.h"
 
+// Prompts about image files for the commands that generate: files to pixels, and <image> marks put
+// in front of a text that has none, one for each image.
+
 namespace mpitron::cli {
 
 std::vector<inference::PromptImage> ImagePrompts::read(

@@ -10,6 +10,9 @@
 
 #include "build_info.h"
 
+// The program as a process: what it was built from, the files that were installed with it, and how
+// its threads wait.
+
 namespace mpitron::cli {
 
 std::string fingerprint() {
@@ -28,11 +31,13 @@ std::optional<std::filesystem::path> installed(const std::filesystem::path& name
 
 namespace {
 
-// Rounds of the wait loop, some tens of microseconds; then the thread sleeps.
+/// Rounds of libgomp's wait loop, some tens of microseconds; then the thread sleeps.
 constexpr const char* kSpinCount = "1000";
 
 }  // namespace
 
+/// Starts the program anew with a spin count for libgomp, which reads it before main(); a user's
+/// own setting stays.
 void wait_patiently(char** argv) {
   // Started by way of /proc/self/exe, it would be called `exe` in lists of processes.
   ::prctl(PR_SET_NAME, std::filesystem::path(argv[0]).filename().c_str());

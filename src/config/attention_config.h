@@ -11,19 +11,23 @@ namespace mpitron::config {
 enum class AttentionBackend { automatic, flash, fused, unfused, local };
 /// A logit without a value that joins each softmax: none, 0, or one learned for each head.
 enum class AttentionSink { none, zero, learned };
-/// `--qk-clip`: what is done after an update to heads whose largest score is above the threshold.
+/// Parameters of `--qk-clip`: after an update, query and key rows of heads whose largest score is
+/// above the threshold shrink (Kimi K2).
 struct QkClipConfig {
   double alpha = 0.5;  // share of the queries in the factor
   double threshold = 100;
 };
 
-/// What the attention of every layer does beside its sizes and positions.
+/// Settings of every layer's attention beside its sizes and positions.
 struct AttentionConfig {
   AttentionBackend attention_backend = AttentionBackend::automatic;
   /// Derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number.
   double softmax_scale = 0;
+  /// Forces the softmax to fp32. The layer's number, by which the reference divides scores and
+  /// multiplies them again in the softmax, cancels and is left out.
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
+  /// Norms of queries and keys in each head, learned or without weights.
   bool qk_layernorm = false;
   bool qk_l2_norm = false;
   /// (left, right): key j is visible to query i if i - left <= j <= i + right; unset: no limit
@@ -31,6 +35,7 @@ struct AttentionConfig {
   std::optional<std::array<Index, 2>> window_size;
   /// Per layer, true: it has the window. Empty: every layer.
   std::vector<bool> window_layers;
+  /// Multiplies what attention gives by a sigmoid of a further projection of the queries' input.
   bool attention_output_gate = false;
   AttentionSink attention_sink = AttentionSink::none;
   bool log_max_attention_logit = false;
@@ -40,7 +45,8 @@ struct AttentionConfig {
   double attention_dropout = 0.1;
 };
 
-/// Latent attention (MLA) in place of the other.
+/// Sizes of multi-head latent attention (DeepSeek-V2): keys and values are compressed to
+/// kv_lora_rank numbers and one rotary part that all heads share.
 struct LatentConfig {
   bool multi_latent_attention = false;
   std::optional<Index> q_lora_rank;  // none: queries are not compressed

@@ -19,11 +19,13 @@ struct NonPersistentConfig {
   Index replication_factor = 1;
 };
 
-/// What a run starts from.
+/// The state that a run starts from: a checkpoint to continue, weights to finetune, or neither.
 struct LoadConfig {
   std::optional<std::string> load;
+  /// A missing --load folder starts from random weights instead of ending the run.
   bool allow_random_init = false;
   bool no_load_optim = false;
+  /// Reads the fp32 parameters of the checkpoint instead of deriving them from half precision.
   bool load_main_params_from_ckpt = false;
   bool finetune = false;
   std::optional<std::string> load_adapter;  // a folder of PEFT
@@ -34,16 +36,21 @@ struct LoadConfig {
   bool use_mp_args_from_checkpoint_args = false;
 };
 
-/// Where the training state is written and read.
+/// Where and how often the training state is written, and what is read at the start.
 struct CheckpointConfig : LoadConfig {
   std::optional<std::string> save;
   std::optional<Index> save_interval;  // iterations
+  /// Limits of what is kept: multiples of an iteration, the newest so many, and of these so many
+  /// with optimizer state.
   std::optional<Index> save_retain_interval;
   std::optional<Index> save_keep_last;
   std::optional<Index> save_keep_optim_last;
   bool no_save_optim = false;
   bool async_save = false;
+  /// Each writer has a file of its own, for file systems that are slow when a file is shared.
   bool save_file_per_writer = false;
+  /// Memory of each rank, in GiB, that copies of tensors take while they are written behind
+  /// training.
   double save_staging_gib = 2;
   bool verify_resume = false;
   NonPersistentConfig non_persistent;

@@ -9,7 +9,9 @@
 
 namespace mpitron::config {
 
+/// The order of samples: once in order (`single`) or shuffled anew in each epoch (`cyclic`).
 enum class DataloaderType { single, cyclic, external };
+/// The values of --tokenizer-type.
 enum class TokenizerType {
   none,
   bert_word_piece_lower_case,
@@ -43,7 +45,8 @@ struct TokenizerConfig {
   std::string sft_tokenizer_prompt_format = "nemotron-h-aligned";
 };
 
-/// --fim-data: texts are cut at two characters, and the middle is told last.
+/// Parameters of --fim-data (Bavarian et al. 2022): texts are cut at two characters, and the middle
+/// is told last.
 struct FimConfig {
   double rate = 0.5;                        // share of the texts that are cut
   double spm_rate = 0.5;                    // of those, share whose suffix comes first
@@ -71,9 +74,9 @@ struct SampleConfig {
   bool sft_pairs = false;  // of answers, of which one is preferred
 };
 
-/// What is read, how it is cut into samples, and the tokenizer. The word lists of paths are as the
-/// user gave them: prefixes, or alternating weights and prefixes (features of the data layer
-/// decide).
+/// The files that are read, how they are cut into samples, and the tokenizer. The word lists of
+/// paths are as the user gave them: prefixes, or alternating weights and prefixes (features of the
+/// data layer decide).
 struct DataConfig : TokenizerConfig, SampleConfig {
   // exactly one of: data_path, the per-split paths, mock_data, or nothing (tokens come from
   // elsewhere)

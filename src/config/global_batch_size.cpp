@@ -6,11 +6,15 @@
 
 #include "config/values/option_values.h"
 
+// The size of the global batch as a function of consumed samples: constant, a linear ramp
+// (--rampup-batch-size) or steps by tokens (--step-batch-size-schedule), and what follows from it:
+// iterations of a number of samples and the reverse.
+
 namespace mpitron::config {
 
 namespace {
 
-/// Whether all batches from here on are full ones.
+/// Returns whether all batches from here on are full ones.
 bool settled(const TrainingConfig& training, Index consumed_samples) {
   if (!training.batch_size_steps.empty()) {
     return consumed_samples >= training.batch_size_steps.back().samples;
@@ -20,7 +24,7 @@ bool settled(const TrainingConfig& training, Index consumed_samples) {
          consumed_samples > training.rampup_batch_size->samples;
 }
 
-/// "250B": K, M, B and T are thousands and so on.
+/// Reads "250B": K, M, B and T are powers of a thousand.
 std::optional<double> read_count(std::string_view text) {
   constexpr std::string_view kSuffixes = "KMBT";
   double factor = 1;
@@ -36,6 +40,7 @@ std::optional<double> read_count(std::string_view text) {
 
 }  // namespace
 
+/// Refuses lists that do not begin at 0 tokens or do not rise: each size must have its range.
 std::optional<std::vector<TrainingConfig::BatchSizeStep>> read_batch_size_steps(
     std::string_view text, Index seq_length) {
   std::vector<TrainingConfig::BatchSizeStep> steps;
@@ -59,7 +64,7 @@ std::optional<std::vector<TrainingConfig::BatchSizeStep>> read_batch_size_steps(
              : std::nullopt;
 }
 
-/// Of a ramp: grows by `increment` every `samples / steps` samples, as the reference's
+/// A ramp grows by `increment` every `samples / steps` samples, as the reference's
 /// RampupBatchsizeNumMicroBatchesCalculator does.
 Index scheduled_batch_size(const TrainingConfig& training, Index consumed_samples) {
   const Index full = training.global_batch_size;

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <utility>
 
+// What each layer of a model is, from its flags or from a pattern of letters, and the tables that
+// describe the kinds of mixers and feed-forward networks. A new kind is a row here.
+
 namespace mpitron::config {
 
 namespace {
@@ -25,7 +28,7 @@ constexpr auto kFeedForwards = std::to_array<FeedForwardFacts>({
 
 static_assert(in_order(kMixers) && in_order(kFeedForwards));
 
-/// Lists of layers end with the last layer; those behind it are as that one.
+/// Returns a layer's place in lists that end with the last layer; those behind it are as that one.
 std::size_t place_of(Index number, Index layers) {
   return static_cast<std::size_t>(std::min(number, layers) - 1);
 }
@@ -34,8 +37,8 @@ bool marked(const std::vector<bool>& list, std::size_t place, bool otherwise) {
   return place < list.size() ? list[place] : otherwise;
 }
 
-/// A layer of one residual branch. A letter that no kind has is left to the rules, and stands for a
-/// Mamba layer until then.
+/// Returns a layer of one residual branch. A letter that no kind has is left to the rules, and
+/// stands for a Mamba layer until then.
 LayerSpec spec_of(char letter) {
   const auto mixer = std::ranges::find(kMixers, letter, &MixerFacts::letter);
   const auto network = std::ranges::find(kFeedForwards, letter, &FeedForwardFacts::letter);
@@ -46,7 +49,8 @@ LayerSpec spec_of(char letter) {
           .feed_forward = FeedForwardKind::none};
 }
 
-/// Of a model without a pattern: attention in every layer, experts where --moe-layer-freq says.
+/// Describes a layer of a model without a pattern: attention in every layer, experts where
+/// --moe-layer-freq says.
 LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   const std::size_t place = place_of(number, model.num_layers);
   LayerSpec spec;
@@ -63,7 +67,8 @@ LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   return spec;
 }
 
-/// Of a model whose layers are letters; behind them come those of the depths of prediction.
+/// Describes a layer of a model whose layers are letters; behind them come those of the depths of
+/// prediction.
 LayerSpec letter_spec(const HybridConfig& hybrid, Index number) {
   const auto layers = static_cast<Index>(hybrid.pattern.size());
   if (number > layers && !hybrid.depth_pattern.empty()) {
@@ -120,13 +125,14 @@ std::vector<LayerSpec> layer_pattern(const ModelConfig& model) {
   return layers;
 }
 
+/// Answers without a walk over the layers for models without a pattern, which many rules ask.
 bool has_mixer(const ModelConfig& model, MixerKind kind) {
   const bool others = !model.hybrid.pattern.empty() || !model.hybrid.delta_layers.empty();
   return others && std::ranges::count(layer_pattern(model), kind, &LayerSpec::mixer) > 0;
 }
 
-/// Letters of rows that have one; the parser and its messages ask here, so that a new row needs no
-/// other list.
+/// Collects the letters of rows that have one; the parser and its messages ask here, so that a new
+/// row needs no other list.
 std::string pattern_letters() {
   std::string letters;
   for (const MixerFacts& mixer : kMixers) {
@@ -140,12 +146,12 @@ std::string pattern_letters() {
 
 namespace {
 
-/// Half to even, as Python does.
+/// Rounds halves to even, as Python does.
 Index rounded(double value) {
   return static_cast<Index>(std::nearbyint(value));
 }
 
-/// Every `distance` + 1 Mamba layers one becomes `letter`, the first behind `start` of them.
+/// Turns one of every `distance` + 1 Mamba layers into `letter`, the first behind `start` of them.
 void spread(std::string& pattern, char letter, double start, double distance) {
   double left = start;
   for (char& place : pattern) {
@@ -167,7 +173,7 @@ Index count_letter(std::string_view pattern, char letter) {
   return static_cast<Index>(std::ranges::count(pattern, letter));
 }
 
-/// Bars end segments, slashes begin depths of prediction.
+/// Splits a pattern: bars end segments, slashes begin depths of prediction.
 HybridPattern read_pattern(std::string_view text) {
   HybridPattern pattern;
   const std::size_t slash = text.find('/');
@@ -192,8 +198,8 @@ HybridPattern read_pattern(std::string_view text) {
   return pattern;
 }
 
-/// Source: the reference's hybrid_layer_allocation.py; attention is placed first, since MLPs share
-/// what is left.
+/// Places attention first, since MLPs share what is left. Source: the reference's
+/// hybrid_layer_allocation.py.
 std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_ratio) {
   std::string pattern(static_cast<std::size_t>(std::max<Index>(layers, 0)), 'M');
   const Index attention = rounded(static_cast<double>(layers) * attention_ratio);

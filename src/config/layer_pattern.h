@@ -10,16 +10,15 @@
 
 namespace mpitron::config {
 
-/// What mixes the positions of a sequence in a layer.
+/// The part of a layer in which positions of a sequence see each other.
 enum class MixerKind { none, attention, latent_attention, state_space, delta_net };
-/// What a layer does to each position alone.
+/// The part of a layer that works on each position alone.
 enum class FeedForwardKind { none, dense, experts };
 
-/// What a layer carries from position to position when tokens come one by one.
+/// State that a layer carries from position to position when tokens come one by one.
 enum class LayerState { none, key_value_cache, recurrent };
 
-/// What the flags and the rules know of a kind of mixer; nn has the other half
-/// of its description.
+/// Facts on a kind of mixer that flags and rules need; nn has the other half of its description.
 struct MixerFacts {
   MixerKind kind;
   const char* name;  // in tables for readers
@@ -27,7 +26,7 @@ struct MixerFacts {
   LayerState state;
 };
 
-/// The same of a feed-forward network; it has no state and any rank may have any positions.
+/// Facts on a kind of feed-forward network; it has no state, and any rank may have any positions.
 struct FeedForwardFacts {
   FeedForwardKind kind;
   const char* name;
@@ -39,7 +38,7 @@ std::span<const MixerFacts> mixer_kinds();
 const MixerFacts& facts(MixerKind kind);
 const FeedForwardFacts& facts(FeedForwardKind kind);
 
-/// Whether a table has a row for each enumerator, at its place.
+/// Returns whether a table has a row for each enumerator, at its place.
 template <class Rows>
 constexpr bool in_order(const Rows& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -65,40 +64,41 @@ struct LayerSpec {
   bool operator==(const LayerSpec&) const = default;
 };
 
-/// What the flags or the pattern's letter make of layer `number`, 1-based and global; T5 counts
-/// those of its decoder behind those of its encoder. Depths of multi-token prediction are layers
-/// behind the last one, with letters of their own where the pattern has them, else as that one, but
-/// rotate as the first layer: the reference's have its number (MultiTokenPredictionLayer gives its
-/// transformer layer none).
+/// Returns what the flags or the pattern's letter make of layer `number`, 1-based and global; T5
+/// counts those of its decoder behind those of its encoder. Depths of multi-token prediction are
+/// layers behind the last one, with letters of their own where the pattern has them, else as that
+/// one, but rotate as the first layer: the reference's have its number (MultiTokenPredictionLayer
+/// gives its transformer layer none).
 LayerSpec layer_spec(const ModelConfig& model, Index number);
 
-/// All layers of the model, without depths of prediction.
+/// Returns all layers of the model, without depths of prediction.
 std::vector<LayerSpec> layer_pattern(const ModelConfig& model);
 
-/// Whether a layer of a hybrid, or of a GPT with delta nets, has this mixer.
+/// Returns whether a layer of a hybrid, or of a GPT with delta nets, has this mixer.
 bool has_mixer(const ModelConfig& model, MixerKind kind);
 
-/// Whether one of the layers `first` to `last` (numbers of layer_spec) carries something else than
-/// keys and values from position to position.
+/// Returns whether one of the layers `first` to `last` (numbers of layer_spec) carries something
+/// else than keys and values from position to position.
 bool keeps_states(const ModelConfig& model, Index first, Index last);
 
-/// The letters that a pattern may have.
+/// Returns the letters that a pattern may have.
 std::string pattern_letters();
 
-/// The letters of --hybrid-attention-ratio and --hybrid-mlp-ratio: attention layers lie evenly
-/// among all, MLPs evenly among the others (the reference's allocate_layers).
+/// Returns the letters of --hybrid-attention-ratio and --hybrid-mlp-ratio: attention layers lie
+/// evenly among all, MLPs evenly among the others (the reference's allocate_layers).
 std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_ratio);
 
-/// How often a letter stands in a pattern.
+/// Counts a letter in a pattern.
 Index count_letter(std::string_view pattern, char letter);
 
-/// What a pattern says beside its letters: M*|M*/MM/MM has two pipeline segments and two depths of
-/// multi-token prediction.
+/// A pattern with what it says beside its letters: M*|M*/MM/MM has two pipeline segments and two
+/// depths of multi-token prediction.
 struct HybridPattern {
   std::string letters = {};              // of the layers, without bars
   std::vector<Index> segments = {};      // layers of each pipeline segment; empty without bars
   std::vector<std::string> depths = {};  // letters of each depth of prediction, wanted equal
 };
+/// Takes a pattern apart; unknown letters are left to the rules.
 HybridPattern read_pattern(std::string_view text);
 
 }  // namespace mpitron::config

@@ -7,6 +7,7 @@
 
 namespace mpitron::config {
 
+/// Which ranks' times are printed: the largest, smallest and largest, or all.
 enum class TimingLogOption { max, minmax, all };
 
 /// Event files of TensorBoard, and what they hold beside the losses.
@@ -21,7 +22,7 @@ struct TensorboardConfig {
   bool log_world_size_to_tensorboard = false;
 };
 
-/// What is printed and written while training.
+/// Figures that are printed and written while training.
 struct LoggingConfig : TensorboardConfig {
   Index log_interval = 100;  // iterations
   bool log_params_norm = false;

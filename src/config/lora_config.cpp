@@ -8,10 +8,13 @@
 
 #include <fmt/format.h>
 
+// Which linear layers get a low-rank update, by PEFT's rules: the last parts of a layer's name,
+// `all-linear`, or a regular expression of whole names.
+
 namespace mpitron::config {
 namespace {
 
-/// `end` is the name or its last parts, between dots; or it is an expression of these.
+/// Returns whether `end` is the name or its last parts, between dots, or an expression of these.
 bool ends_with_parts(const std::string& name, const std::string& end) {
   if (is_expression(end)) {
     return std::regex_match(name, std::regex("(?:.*\\.)?(?:" + end + ")"));
@@ -19,7 +22,7 @@ bool ends_with_parts(const std::string& name, const std::string& end) {
   return name == end || name.ends_with("." + end);
 }
 
-/// The entry whose name ends `module`, whole parts alone: "q_proj" is no end of "kq_proj".
+/// Returns the entry whose name ends `module`, whole parts alone: "q_proj" is no end of "kq_proj".
 template <class T>
 T by_pattern(const std::map<std::string, T>& patterns, const std::string& module, T otherwise) {
   const auto found = std::ranges::find_if(
@@ -42,7 +45,8 @@ std::string problem_of_expression(const std::string& expression) {
   }
 }
 
-/// Nothing where the module is not among the targets; rank and alpha may differ by pattern.
+/// Rank and alpha may differ by pattern; the scale is alpha / r, or alpha / sqrt(r) of
+/// rank-stabilised updates (Kalajdzievski 2023).
 std::optional<LoraConfig::Update> LoraConfig::update_of(const std::string& module) const {
   const bool chosen = std::ranges::any_of(target_modules, [&](const std::string& target) {
     return target == "all-linear" ||
@@ -58,7 +62,8 @@ std::optional<LoraConfig::Update> LoraConfig::update_of(const std::string& modul
   return Update{own_rank, own_alpha / (rank_stabilised ? std::sqrt(r) : r)};
 }
 
-/// PEFT's name of one of our modules, by which targets and patterns are given.
+/// Rewrites the parts of a prefix that differ between the two programs, and drops the dot at its
+/// end.
 std::string module_name(std::string prefix) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {
       {"decoder.layers.", "model.layers."},

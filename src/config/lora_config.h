@@ -30,22 +30,23 @@ struct LoraConfig {
   std::map<std::string, double> alpha_pattern;
   bool base_in_4_bits = false;  // the linear weights of layers that are kept (Dettmers et al. 2023)
 
-  /// How a layer is updated.
+  /// The size and scale of one layer's update.
   struct Update {
     Index rank = 0;
     double scale = 0;
   };
-  /// Nothing where the layer of this name keeps its weights alone.
+  /// Returns nothing for a layer that keeps its weights as they are.
   std::optional<Update> update_of(const std::string& module) const;
 };
 
-/// Whether it is a regular expression (ECMAScript's) rather than the last parts of a name.
+/// Returns whether a target is a regular expression (ECMAScript's) rather than the last parts of a
+/// name.
 bool is_expression(const std::string& target);
-/// What is wrong with it; empty where nothing is.
+/// Returns what is wrong with an expression; an empty text where nothing is.
 std::string problem_of_expression(const std::string& expression);
 
-/// What Hugging Face's Llama calls the place of parameters with this prefix: of
-/// `decoder.layers.1.self_attention.q_proj.` it is `model.layers.1.self_attn.q_proj`.
+/// Returns what Hugging Face's Llama calls the place of parameters with this prefix:
+/// `model.layers.1.self_attn.q_proj` for `decoder.layers.1.self_attention.q_proj.`.
 std::string module_name(std::string prefix);
 
 }  // namespace mpitron::config

@@ -52,11 +52,12 @@ struct ModelConfig : SizeConfig,
   bool bert_binary_head = true;
 
   const ModelFamily& family() const { return family_of(kind); }
-  /// What this model learns from: those of its family, or whole texts.
+  /// Samples that this model learns from: those of its family, or whole texts.
   SampleKind samples() const { return text_head ? SampleKind::labelled_texts : family().samples; }
-  /// Of the whole model.
+  /// Layers of the whole model: of a T5 those of encoder and decoder.
   Index all_layers() const { return family().encoder_decoder ? 2 * num_layers : num_layers; }
-  /// Of a depth of multi-token prediction; depths are numbered as layers behind the last one.
+  /// Layers of a depth of multi-token prediction; depths are numbered as layers behind the last
+  /// one.
   Index depth_layers() const {
     return std::max<Index>(1, static_cast<Index>(hybrid.depth_pattern.size()));
   }

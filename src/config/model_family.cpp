@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+// The table of model families: what flags, rules and layers need to know of each kind of --model.
+// Code asks these fields and never for a kind by name.
+
 namespace mpitron::config {
 namespace {
 
@@ -41,6 +44,7 @@ constexpr bool in_order() {
     return static_cast<std::size_t>(family.kind) == place++;
   });
 }
+/// Rows are found by their place.
 static_assert(in_order());
 
 }  // namespace

@@ -4,11 +4,11 @@
 
 namespace mpitron::config {
 
-/// What is trained; every kind has a word of --model. Nobody asks for a kind by name but the rows
+/// The kinds of models, each with a word of --model. Nobody asks for a kind by name but the rows
 /// that describe it: here, in models/make_model.cpp and in convert's tables of names.
 enum class ModelKind { gpt, mamba, bert, t5, vit, vlm };
 
-/// What a model learns from: `train` has a row for each of how it is read.
+/// Kinds of samples that models learn from; `train` has a row for each that says how it is read.
 enum class SampleKind {
   texts,           // running text, cut anywhere
   sentence_pairs,  // padded; some tokens masked, the parts in order or not
@@ -18,7 +18,7 @@ enum class SampleKind {
   labelled_texts,  // whole texts, of which a head says something; of no family alone
 };
 
-/// What flags, rules and layers know of a kind of models.
+/// Facts on a kind of models that flags, rules and layers need.
 struct ModelFamily {
   ModelKind kind;
   const char* name;   // of --model
@@ -28,19 +28,20 @@ struct ModelFamily {
   bool encoder_decoder = false;  // behind the encoder's layers come as many of a decoder
   bool by_letters = false;       // a pattern says what each layer is
 
-  /// Whether samples end before their sequence does.
+  /// Returns whether samples end before their sequence does.
   bool padded() const {
     return samples == SampleKind::sentence_pairs || samples == SampleKind::masked_spans;
   }
   bool generates() const { return decoder_only || encoder_decoder; }
-  /// Without words a model has no vocabulary.
+  /// False for models of images, which have no vocabulary.
   bool has_words() const { return samples != SampleKind::images; }
 };
 
-/// One row a kind.
+/// The table, with a row for each kind in its order.
 std::span<const ModelFamily> model_families();
 const ModelFamily& family_of(ModelKind kind);
-/// That of a word of --model; an unknown word is left to the rules, and is GPT until then.
+/// Returns the family of a word of --model; an unknown word is left to the rules, and is GPT until
+/// then.
 const ModelFamily& family_of(std::string_view name);
 
 }  // namespace mpitron::config

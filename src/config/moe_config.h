@@ -7,10 +7,14 @@
 
 namespace mpitron::config {
 
+/// The function that makes a router's logits to scores.
 enum class RouterScore { softmax, sigmoid, sqrt_softplus };
-/// What keeps experts evenly used, beside a router's expert bias.
+/// Ways to keep experts evenly used, beside a router's expert bias.
 enum class RouterBalancing { aux_loss, seq_aux_loss, sinkhorn, global_aux_loss };
+/// Which tokens an expert beyond its capacity drops: those of the smallest scores, or the last
+/// ones.
 enum class TokenDropPolicy { probs, position };
+/// How tokens travel: all to all ranks, or each to its experts' ranks only.
 enum class TokenDispatcherType { allgather, alltoall };
 
 /// A loss that balances the experts, and its weight.
@@ -54,7 +58,7 @@ struct MoeConfig : RouterConfig {
   bool apply_probs_on_input = false;
   bool shared_expert_overlap = false;  // the shared expert runs while tokens travel
 
-  /// How many of the model's layers have experts.
+  /// Returns how many of the model's layers have experts.
   Index count_layers() const {
     Index count = 0;
     for (const bool experts : layers) {

@@ -7,8 +7,10 @@
 
 namespace mpitron::config {
 
-/// Muon and Lion take matrices between the layers; Adam (or Lion, beside Muon) all else.
+/// The update rule. Muon and Lion take matrices between the layers; Adam (or Lion, beside Muon)
+/// takes all other parameters.
 enum class OptimizerKind { adam, sgd, muon, lion };
+/// Shapes of schedules, named as in Megatron's OptimizerParamScheduler.
 enum class LrDecayStyle { constant, linear, cosine, inverse_square_root, wsd };
 enum class WsdDecayStyle { exponential, linear, cosine, minus_sqrt };
 enum class WeightDecayIncrStyle { constant, linear, cosine };
@@ -24,7 +26,8 @@ struct StateTypes {
   bool operator==(const StateTypes&) const = default;
 };
 
-/// `--optimizer-cpu-offload`: which share of a device's parameters the processor updates, and how.
+/// Parameters of `--optimizer-cpu-offload`: which share of a device's parameters the processor
+/// updates, and how.
 struct OffloadConfig {
   double fraction = 1;  // of the elements
   bool overlap = false;
@@ -32,9 +35,12 @@ struct OffloadConfig {
   bool pin_params = true;
 };
 
-/// Muon (Jordan et al. 2024): the average of gradients, made orthogonal by Newton-Schulz steps.
+/// Coefficients of the Newton-Schulz steps by which Muon (Jordan et al. 2024) makes the average of
+/// gradients orthogonal.
 enum class MuonCoefficients { simple, quintic, polar_express, cans, aol };
+/// How an update's size follows from its matrix's shape.
 enum class MuonScale { spectral, unit_rms_norm, shape_scaling };
+/// Parameters of Muon.
 struct MuonConfig {
   double momentum = 0.9;
   bool nesterov = false;
@@ -66,7 +72,7 @@ struct LearningRateConfig {
   bool use_checkpoint_opt_param_scheduler = false;
 };
 
-/// How much of a weight decays in a step.
+/// The share of a weight that decays in a step, and how it grows.
 struct WeightDecayConfig {
   double weight_decay = 0.01;
   double start_weight_decay = 0.01;  // derived: = weight_decay for the constant style

@@ -7,9 +7,9 @@
 
 namespace mpitron::config {
 
-/// How tensors of a GPU travel between ranks: from GPU to GPU, or through the host's memory.
+/// The way of a GPU's tensors between ranks: from GPU to GPU, or through the host's memory.
 enum class DistributedBackend { nccl, mpi };
-/// What replicas hold in parts: nothing, optimizer state, gradients too, parameters too.
+/// The state that replicas hold in parts: none, optimizer state, gradients too, parameters too.
 enum class ShardingStrategy { no_shard, optim, optim_grads, optim_grads_params };
 
 /// The order of a pipeline stage's passes; `automatic`: what the number of chunks asks for.
@@ -33,7 +33,7 @@ struct PipelineConfig {
   std::optional<std::size_t> deferred_embedding_wgrads;
 };
 
-/// What replicas hold in parts, and when gradients and parameters travel between them.
+/// Sharding among replicas, and when gradients and parameters travel between them.
 struct DataParallelConfig {
   bool use_distributed_optimizer = false;
   Index num_distributed_optimizer_instances = 1;
@@ -52,7 +52,7 @@ struct DataParallelConfig {
   ShardingStrategy sharding_strategy = ShardingStrategy::no_shard;
 };
 
-/// What carries the bytes of a group.
+/// Libraries and settings that carry the bytes of a group.
 struct TransportConfig {
   DistributedBackend distributed_backend = DistributedBackend::nccl;
   std::vector<std::string> high_priority_stream_groups;
@@ -71,7 +71,8 @@ struct ParallelConfig : PipelineConfig, DataParallelConfig, TransportConfig {
   Index context_parallel_size = 1;
   Index expert_model_parallel_size = 1;
   Index expert_tensor_parallel_size = 0;  // derived; 0: = tensor_model_parallel_size
-  bool sequence_parallel = false;         // derived: off with one tensor rank
+  /// Norms and dropout between the products work on a piece of the sequence for each tensor rank.
+  bool sequence_parallel = false;  // derived: off with one tensor rank
   bool use_tp_pp_dp_mapping = false;
 
   // experts: tokens of one microbatch travel behind another one's passes

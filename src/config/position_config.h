@@ -6,10 +6,13 @@
 
 namespace mpitron::config {
 
+/// Ways to tell a model where tokens stand: a learned table, rotations of queries and keys (Su et
+/// al. 2021), T5's biases of distances, or nothing.
 enum class PositionEmbedding { learned_absolute, rope, mrope, relative, none };
+/// Plain rotary frequencies, or those stretched by YaRN (Peng et al. 2023).
 enum class RopeType { rope, yarn };
 
-/// How a model knows where a token stands.
+/// Positions of tokens: their kind, and the frequencies of rotations.
 struct PositionConfig {
   PositionEmbedding position_embedding_type = PositionEmbedding::learned_absolute;
   RopeType rope_type = RopeType::rope;

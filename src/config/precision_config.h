@@ -7,7 +7,7 @@
 
 namespace mpitron::config {
 
-/// How the scales are found by which numbers are brought into the range of 8 bits.
+/// The ways to find the scales by which numbers are brought into the range of 8 bits.
 enum class Fp8Recipe { tensorwise, delayed, blockwise, mxfp8 };
 
 /// Linear layers whose products take factors of 8 bits.
@@ -20,8 +20,8 @@ struct Fp8Config {
   bool largest_of_history = false;
   Index first_bf16_layers = 0, last_bf16_layers = 0;
 
-  /// Whether layer `number` (from 1) of `layers` has them; layers behind the last one (of
-  /// multi-token prediction) do.
+  /// Returns whether layer `number` (from 1) of `layers` has 8-bit products; layers behind the last
+  /// one (of multi-token prediction) do.
   bool has(Index number, Index layers) const {
     return number > layers || (number > first_bf16_layers && number <= layers - last_bf16_layers);
   }

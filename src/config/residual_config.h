@@ -16,7 +16,7 @@ enum class ActivationKind {
   quick_gelu,    // x sigmoid(1.702 x)
 };
 
-/// Norms, and what stands between them.
+/// Norms and dropout around the residual stream.
 struct ResidualConfig {
   Normalization normalization = Normalization::layer_norm;
   double norm_epsilon = 1e-5;
@@ -27,7 +27,7 @@ struct ResidualConfig {
   bool fp32_residual_connection = false;
 };
 
-/// Of the feed-forward networks.
+/// The elementwise functions of the feed-forward networks.
 struct ActivationConfig {
   ActivationKind activation = ActivationKind::gelu_tanh;  // derived
   bool gated_linear_unit = false;                         // derived: --swiglu, --quick-geglu

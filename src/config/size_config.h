@@ -37,18 +37,20 @@ constexpr Index pad_vocab_size(Index vocab_size, Index make_vocab_size_divisible
   return (vocab_size + multiple - 1) / multiple * multiple;
 }
 
-/// `--use-mup` (Yang et al. 2022): what depends on the width beside rates.
+/// Factors of `--use-mup` (Yang et al. 2022) that depend on the width, beside those of the rates.
 struct MupConfig {
   double width = 1;  // hidden size over that of the base model
   double embedding_factor = 1;
   double output_factor = 1;
 };
 
-/// How parameters start.
+/// Initial values of parameters.
 struct InitializationConfig {
   Index seed = 1234;
   double init_method_std = 0.02;
   std::optional<double> embedding_init_method_std;  // given: embeddings also lose weight decay
+  /// Draws uniformly by fan-in and fan-out (Glorot and Bengio 2010) instead of from a normal
+  /// distribution.
   bool init_method_xavier_uniform = false;
   std::optional<MupConfig> mup;
   bool perform_initialization = true;

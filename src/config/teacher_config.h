@@ -6,20 +6,20 @@
 
 namespace mpitron::config {
 
-/// Pairs of answers, of which one is preferred (`--dpo`).
+/// Learning from pairs of answers, of which one is preferred (`--dpo`; Rafailov et al. 2023).
 struct PreferenceConfig {
   double beta = 0.1;
   bool length_normalized = false;  // means over an answer's tokens in place of sums
   double label_smoothing = 0;      // share of pairs whose order is taken to be wrong
 };
 
-/// A teacher's words beside the labels (`--teacher-file`).
+/// Learning from a teacher's words beside the labels (`--teacher-file`; Hinton et al. 2015).
 struct DistillationConfig {
   double temperature = 1;
   double weight = 0.5;  // of the teacher; the rest is the labels'
 };
 
-/// Where a teacher's words are read, or written by the teacher itself.
+/// Files in which a teacher's words are read, or written by the teacher itself.
 struct DistillationFiles {
   std::optional<std::string> file, output;
   Index top_k = 32;  // words of a token in `output`

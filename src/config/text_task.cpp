@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+// Tasks of `mpitron finetune`: GLUE's and RACE, with their heads and the measure beside accuracy
+// that the benchmark reports (Wang et al. 2018; Lai et al. 2017).
+
 namespace mpitron::config {
 
 const TextTask* find_text_task(std::string_view name) {

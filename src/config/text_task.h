@@ -8,17 +8,18 @@
 
 namespace mpitron::config {
 
-/// What a head says of texts: how likely each class is, a number, or which of several texts is
-/// right (one number for each).
+/// The output of a head on whole texts: how likely each class is, a number, or which of several
+/// texts is right (one number for each).
 struct TextHead {
   Index outputs = 2;  // of the linear layer
   Index choices = 1;  // texts of a sample, of which one is right
   bool score = false;
 
-  /// Numbers of a sample.
+  /// Numbers that the head gives for a sample.
   Index columns() const { return outputs * choices; }
 };
 
+/// Measures that GLUE reports of a task.
 enum class TaskMetric { accuracy, f1, matthews, correlation };
 
 /// A task of `mpitron finetune`.
@@ -28,10 +29,10 @@ struct TextTask {
   TaskMetric metric = TaskMetric::accuracy;  // that is told beside the accuracy
 };
 
-/// Null where there is no such task.
+/// Returns null where there is no such task.
 const TextTask* find_text_task(std::string_view name);
 
-/// Of a run of `mpitron finetune`.
+/// The task and files of a run of `mpitron finetune`.
 struct TextTaskConfig {
   std::string name;
   Index epochs = 1;

@@ -8,11 +8,12 @@
 
 namespace mpitron::config {
 
-/// What happens to a loss or a gradient norm that fails validation (train/reruns/rerun_engine.h).
+/// Reaction to a loss or a gradient norm that fails validation (train/reruns/rerun_engine.h).
 enum class RerunMode { disabled, validate_results, report_stats };
+/// The fault that --error-injection-rate plants, to test that reaction.
 enum class InjectedError { correct_result, transient_error, persistent_error };
 
-/// When and on how much a run evaluates; eval_interval 0: never during training.
+/// Intervals and lengths of evaluation; eval_interval 0: never during training.
 struct EvaluationConfig {
   Index eval_iters = 100;
   Index eval_interval = 1000;
@@ -21,7 +22,7 @@ struct EvaluationConfig {
   bool skip_train = false;
 };
 
-/// Where a run computes, and with which kernels.
+/// The device that a run computes on, and its choice of kernels.
 struct DeviceConfig {
   std::string device = "auto";  // "host", "cuda", "reference"
   /// Steps before one is recorded as a CUDA graph; absent: none is.
@@ -35,7 +36,7 @@ struct DeviceConfig {
   bool device_synchronize = false;
 };
 
-/// What ends a run before its length.
+/// Reasons for a run to end before its length.
 struct ExitConfig {
   std::optional<Index> exit_interval;          // iterations
   std::optional<Index> exit_duration_in_mins;  // since the start of the program
@@ -43,7 +44,7 @@ struct ExitConfig {
   std::optional<Index> autoresume_interval;  // derived: iterations between two questions
 };
 
-/// Which results are looked at, and what happens to those that cannot be right.
+/// Results that are checked, and what happens to those that cannot be right.
 struct ResultCheckConfig {
   bool check_for_nan_in_loss_and_grad = true;  // derived: off for fp16 with dynamic loss scale
   bool check_for_spiky_loss = false;
@@ -74,6 +75,7 @@ struct TrainingConfig : EvaluationConfig,
   // batch
   Index micro_batch_size = 0;
   Index global_batch_size = 0;  // derived: micro_batch_size * data_parallel_size
+  /// --rampup-batch-size: the batch grows from `start` by `increment` over `samples` samples.
   struct RampupBatchSize {
     Index start = 0;
     Index increment = 0;

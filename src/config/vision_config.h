@@ -10,8 +10,9 @@ namespace mpitron::config {
 /// The token that stands in a text for an image, or for one of its tiles where these have tags.
 inline constexpr std::int64_t kImageToken = -200;
 
-/// What an image model learns: classes, what is behind a mask, or what crops of an image share.
+/// The task of an image model: classes, what is behind a mask, or what crops of an image share.
 enum class VisionTask { classify, inpaint, dino };
+/// The shape of the hole to be painted: cells of a random walk, or whole rows from the bottom.
 enum class MaskShape { random_walk, last_rows };
 
 /// Self-distillation without labels (Caron et al. 2021): a student sees all crops of an image, its
@@ -48,16 +49,16 @@ struct VisionConfig {
   Index grid_height() const { return patch > 0 ? image_height / patch : 0; }
   Index grid_width() const { return patch > 0 ? image_width / patch : 0; }
   Index patches() const { return grid_height() * grid_width(); }
-  /// Numbers of a patch: row, column, channel.
+  /// Numbers of a patch, in the order row, column, channel.
   Index patch_width() const { return patch * patch * channels; }
-  /// Positions of the transformer.
+  /// Positions of the transformer: class tokens in front, then patches by rows.
   Index positions() const { return class_tokens + patches(); }
-  /// Of an image, and of all crops of one.
+  /// Numbers of an image, and of all crops of one.
   Index pixels() const { return channels * image_height * image_width; }
   Index crop_pixels() const {
     return 2 * pixels() + dino->local_crops * channels * dino->local_size * dino->local_size;
   }
-  /// What small crops are cut into, with the same class tokens in front.
+  /// Returns the sizes of small crops, with the same class tokens in front.
   VisionConfig of_local_crops() const {
     VisionConfig crops = *this;
     crops.image_height = crops.image_width = dino->local_size;
@@ -68,25 +69,28 @@ struct VisionConfig {
   }
 };
 
+/// Image encoders: CLIP's has a class token, SigLIP's has none.
 enum class TowerKind { clip, siglip };
+/// The way from the encoder's width to the language model's: an MLP or one linear layer.
 enum class ProjectorKind { mlp, affine };
 /// Texts around an image: <Image> and </Image>, <img> and </img>.
 enum class ImageTags { none, nvlm, internvl };
 
-/// Of a tower that has not the language model's sizes; layers are LayerNorm's, with biases.
+/// Sizes of an image encoder that has not the language model's; its layers have LayerNorm and
+/// biases.
 struct TowerSizes {
   Index hidden_size = 1024, heads = 16, head_size = 64, ffn_hidden_size = 4096;
   ActivationKind activation = ActivationKind::quick_gelu;
   double norm_epsilon = 1e-5;
 };
 
-/// Of a projector that is not made like the language model's MLPs.
+/// Sizes of a projector that is not made like the language model's MLPs.
 struct ProjectorSizes {
   Index ffn_hidden_size = 0;
   ActivationKind activation = ActivationKind::gelu_erf;
 };
 
-/// How a large image becomes tiles.
+/// The division of a large image into tiles.
 struct TilingConfig {
   Index most_tiles = 1;        // but for the thumbnail
   bool thumbnail = false;      // behind several tiles: the whole image
@@ -122,11 +126,11 @@ struct VlmConfig {
   Index pixels() const { return 3 * tile * tile; }
   Index tower_tokens() const { return tower == TowerKind::clip ? 1 : 0; }
   Index tower_positions() const { return patches() + tower_tokens(); }
-  /// That the language model sees of a tile.
+  /// Positions that the language model sees of a tile.
   Index positions() const {
     return pixel_shuffle ? patches() / 4 : patches() + (class_token ? tower_tokens() : 0);
   }
-  /// Of an image, at most.
+  /// Tiles of an image, at most, with the thumbnail.
   Index most_tiles() const {
     return tiling.most_tiles + (tiling.thumbnail && tiling.most_tiles > 1 ? 1 : 0);
   }

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::string_view kWeight = ".weight";
 
-/// A factor in fp32; rows of it.
+/// Returns a factor in fp32, row by row.
 std::vector<float> factor(const io::PeftFolder& adapter, const std::string& module,
                           const char* name) {
   const auto& stored = adapter.weights().at(io::kPeftPrefix + module + name);
@@ -48,6 +48,8 @@ config::LoraConfig lora_of(const io::PeftFolder& adapter) {
   return config;
 }
 
+/// A model whose weights get their updates while they are read, so that at most one sum is in
+/// memory.
 class MergedAdapter final : public TensorSource {
  public:
   MergedAdapter(TensorSource& base, const io::PeftFolder& adapter)
@@ -79,7 +81,7 @@ class MergedAdapter final : public TensorSource {
   }
 
  private:
-  /// Empty, or a line.
+  /// Returns a line on what does not fit, or an empty text.
   std::string problem_of(const std::string& module) const {
     const TensorInfo* const weight = base_.find(module + std::string(kWeight));
     if (weight == nullptr) {
@@ -95,6 +97,7 @@ class MergedAdapter final : public TensorSource {
                               to_string(weight->shape));
   }
 
+  /// Adds s B A row by row; the row is summed before it is scaled, as PEFT merges.
   void add_update(const std::string& module, const Shape& shape, float* sum) const {
     const config::LoraConfig::Update update = *config_.update_of(module);
     const std::vector<float> a = factor(adapter_, module, ".lora_A.weight");
@@ -129,7 +132,7 @@ std::unique_ptr<TensorSource> merged(TensorSource& base, const io::PeftFolder& a
 
 namespace {
 
-/// `decoder.layers.0.mlp.up_proj.` of the name of a factor.
+/// Returns `decoder.layers.0.mlp.up_proj.` of the name of a factor.
 std::string place_of(const std::string& name) {
   return name.substr(0, name.find("lora_"));
 }
@@ -139,7 +142,7 @@ std::string peft_name(const std::string& name) {
   return io::kPeftPrefix + config::module_name(place) + "." + name.substr(place.size());
 }
 
-/// The stored settings, with the modules that have updates by their names.
+/// Returns the stored settings, with the modules that have updates by their names.
 std::string config_text(const std::string& stored, const MpitronCheckpoint& checkpoint) {
   nlohmann::json json = nlohmann::json::parse(stored);
   json["target_modules"] = nlohmann::json::array();

@@ -28,7 +28,8 @@ void write_text(const fs::path& path, const std::string& text) {
   file.commit();
 }
 
-/// The family to write, and which names the description's tensors have there.
+/// Returns the family to write: the one asked for, the source's own, or the first that has such a
+/// model.
 std::string family_for(const ConvertSettings& settings, const ModelDescription& description) {
   if (!settings.model_type.empty()) {
     return settings.model_type;
@@ -37,6 +38,8 @@ std::string family_for(const ConvertSettings& settings, const ModelDescription& 
                                         : description.model_type;
 }
 
+/// Returns the source's description, with the vocabulary's true size and the family that were asked
+/// for.
 ModelDescription describe(const ConvertSettings& settings, const ModelReader& reader) {
   ModelDescription description = reader.description();
   if (settings.true_vocab_size > 0) {
@@ -46,7 +49,7 @@ ModelDescription describe(const ConvertSettings& settings, const ModelReader& re
   return description;
 }
 
-/// Under the family's names, in its files.
+/// Writes tensors under the family's names; families with stacked experts get them as one tensor.
 void write_weights(const ConvertSettings& settings, TensorSource& theirs,
                    const std::string& model_type, const Progress& progress) {
   if (has_stacked_experts(model_type)) {
@@ -57,6 +60,7 @@ void write_weights(const ConvertSettings& settings, TensorSource& theirs,
   }
 }
 
+/// Checks all names and shapes before the folder is made, so that a refusal leaves nothing behind.
 fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source,
                             const ModelDescription& description, const Progress& progress) {
   if (description.model_type.empty()) {
@@ -85,6 +89,7 @@ fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source
   return settings.to;
 }
 
+/// Settings that read the output: strict, and in the types that it has.
 ModelReader::Settings output_settings(const ConvertSettings& settings) {
   return {.format = settings.to_format,
           .model_type = {},
@@ -93,6 +98,8 @@ ModelReader::Settings output_settings(const ConvertSettings& settings) {
           .strict = true};
 }
 
+/// Reads the output back as ours, compares hashes and, where asked for, logits, and leaves the
+/// record beside the output.
 void verify(const ConvertSettings& settings, ModelReader& source, ConvertReport& report,
             const ConvertProgress& progress) {
   ModelReader output(report.output, output_settings(settings));
@@ -109,7 +116,7 @@ void verify(const ConvertSettings& settings, ModelReader& source, ConvertReport&
   write_text(settings.to / "conversion_record.json", record_json(settings, report));
 }
 
-/// A checkpoint of this program has no layout, so this is only what loading would find.
+/// Checks what loading in the target layout would find; a checkpoint of this program has no layout.
 void check_layout(const ConvertSettings& settings, const config::ModelConfig& model,
                   ConvertReport& report) {
   const Index t = settings.target_tensor_ranks, p = settings.target_pipeline_ranks;
@@ -135,6 +142,7 @@ void check_layout(const ConvertSettings& settings, const config::ModelConfig& mo
   }
 }
 
+/// Collects sentences on what a user might not expect of the output.
 void note_surprises(const ConvertSettings& settings, const ModelDescription& description,
                     ConvertReport& report) {
   const Index padded = description.model.padded_vocab_size;
@@ -158,6 +166,8 @@ void note_surprises(const ConvertSettings& settings, const ModelDescription& des
 
 }  // namespace
 
+/// Checks the settings first, then reads only the source's description: tensors pass one by one
+/// while they are written.
 ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& progress) {
   ConvertReport report;
   report.from_format = settings.from_format.value_or(detect_format(settings.from));
@@ -200,6 +210,7 @@ ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& pr
   return report;
 }
 
+/// Hashes are of each tensor of the source, and of the one that was converted back.
 std::string record_json(const ConvertSettings& settings, const ConvertReport& report) {
   using Json = nlohmann::ordered_json;
   Json json = {{"from", settings.from.string()},

@@ -10,6 +10,7 @@
 
 namespace mpitron::convert {
 
+/// A conversion as it was asked for.
 struct ConvertSettings {
   std::filesystem::path from, to;
   std::optional<Format> from_format;  // none: found out
@@ -28,6 +29,7 @@ struct ConvertSettings {
   Index target_tensor_ranks = 1, target_pipeline_ranks = 1;
 };
 
+/// The result of a conversion, with its proof where it was asked for.
 struct ConvertReport {
   Format from_format = Format::mpitron;
   std::string model_type;        // empty: no family has such a model
@@ -43,7 +45,7 @@ struct ConvertReport {
   }
 };
 
-/// Told which part is going on ("convert", "verify") and how far it is.
+/// Called with the part that is going on ("convert", "verify") and how far it is, in bytes.
 using ConvertProgress =
     std::function<void(const char* part, Index done, Index total, const std::string& name)>;
 
@@ -52,7 +54,7 @@ using ConvertProgress =
 /// where names, shapes or settings do not fit.
 ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& progress);
 
-/// What was converted and what proves it, as JSON; also what `--json` prints.
+/// Returns what was converted and what proves it, as JSON; `--json` prints it, too.
 std::string record_json(const ConvertSettings& settings, const ConvertReport& report);
 
 }  // namespace mpitron::convert

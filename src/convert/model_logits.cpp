@@ -19,7 +19,8 @@ namespace {
 
 using tensor::Tensor;
 
-/// Numbers without a pattern, between -1 and 1, of the tile that stands where the prompt has one.
+/// Returns numbers without a pattern, between -1 and 1, of the tile that stands where the prompt
+/// has one.
 std::vector<float> pixels_of(const config::VlmConfig& vlm) {
   std::vector<float> pixels;
   for (Index i = 0; i < vlm.pixels(); ++i) {
@@ -28,8 +29,8 @@ std::vector<float> pixels_of(const config::VlmConfig& vlm) {
   return pixels;
 }
 
-/// The logits of the prompt, given as all that a model of any kind reads: two parts of a sample,
-/// and the decoder's words beside the encoder's.
+/// Computes the logits of the prompt, given as all that a model of any kind reads: two parts of a
+/// sample, and the decoder's words beside the encoder's.
 autograd::Var logits_of(autograd::Context& context, const models::Model& model,
                         const std::vector<std::int64_t>& prompt) {
   std::vector<std::int64_t> types(prompt.size());
@@ -56,6 +57,8 @@ autograd::Var logits_of(autograd::Context& context, const models::Model& model,
 
 }  // namespace
 
+/// Draws tokens by Philox, so that every machine proves with the same prompt; the second token of a
+/// model with images stands for one.
 std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description) {
   const std::optional<config::VlmConfig>& vlm = description.model.vlm;
   length = std::min(length,
@@ -105,6 +108,7 @@ Logits model_logits(const ModelDescription& description, TensorSource& ours,
     config.seq_length += config.vlm->positions() - 1;
   }
   config.decoder_seq_length = config.family().encoder_decoder ? config.seq_length : 0;
+  // Both models are judged without chance.
   config.attention_dropout = config.hidden_dropout = 0;
   const auto device = device::make_device("host");
   const auto model = load_model(config, *device, ours);
@@ -125,6 +129,7 @@ double largest_difference(const Logits& a, const Logits& b, Index columns) {
       const float x = a.values[static_cast<std::size_t>(i * a.columns + j)],
                   y = b.values[static_cast<std::size_t>(i * b.columns + j)];
       const double difference = std::abs(static_cast<double>(x) - y);
+      // NaN compares false with everything and would be passed over by max alone.
       largest = std::isfinite(difference) ? std::max(largest, difference)
                                           : std::numeric_limits<double>::infinity();
     }

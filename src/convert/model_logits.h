@@ -15,27 +15,28 @@ struct Logits {
   std::vector<float> values;
 };
 
-/// Reproducible tokens, none of them padding; at most as many as the model has positions.
+/// Returns reproducible tokens, none of them padding; at most as many as the model has positions.
 std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description);
 
-/// The whole model on this rank, without values.
+/// Returns the whole model on this rank, without values.
 std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                           device::Device& device);
 
-/// The same with the values of these tensors, in memory of the host.
+/// Returns the whole model with the values of these tensors, in memory of the host.
 std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, device::Device& device,
                                           TensorSource& ours);
 
 /// Gives a rank's part of a model the values of these tensors, of which it takes its shards.
 void load_values(models::Model& model, TensorSource& ours);
 
-/// Logits of one sequence (of BERT the masked words'; T5's decoder reads what its encoder reads)
-/// over the padded vocabulary, computed on the host by the model that the tensors make. The whole
-/// model is in memory. Kokkos must run (device::HostRuntime).
+/// Computes the logits of one sequence (of BERT the masked words'; T5's decoder reads what its
+/// encoder reads) over the padded vocabulary, on the host by the model that the tensors make. The
+/// whole model is in memory. Kokkos must run (device::HostRuntime).
 Logits model_logits(const ModelDescription& description, TensorSource& ours,
                     const std::vector<std::int64_t>& prompt);
 
-/// Over the first `columns` columns; values that are not finite are infinitely far from everything.
+/// Returns the largest absolute difference in the first `columns` columns; values that are not
+/// finite are infinitely far from everything.
 double largest_difference(const Logits& a, const Logits& b, Index columns);
 
 }  // namespace mpitron::convert

@@ -12,11 +12,14 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Opens a model in any format as ours: the description, the tensors under our names, and what is
+// left over. Views are stacked: files, unstacked experts, a cast, a translation of names.
+
 namespace mpitron::convert {
 namespace {
 
-/// Our name of the words' matrix: its rows are the vocabulary with its padding, and its type is
-/// that of all parameters.
+/// Returns our name of the words' matrix: its rows are the vocabulary with its padding, and its
+/// type is that of all parameters.
 std::string words_of(const config::ModelConfig& model) {
   const bool among_others = model.kind == config::ModelKind::vlm;
   return std::string(among_others ? "language_model." : "") + "embedding.word_embeddings.weight";
@@ -28,7 +31,8 @@ void refuse(const std::filesystem::path& path, const std::string& problems) {
   }
 }
 
-/// Before a name for every tensor of every layer is made: a wrong number would take all memory.
+/// Holds counts of a configuration against the tensors that are there, before a name for every
+/// tensor of every layer is made: a wrong number would take all memory.
 void refuse_numbers_without_tensors(const std::filesystem::path& source,
                                     const config::ModelConfig& model,
                                     const std::vector<TensorInfo>& tensors) {
@@ -85,6 +89,7 @@ ModelReader::ModelReader(const std::filesystem::path& path, const Settings& sett
   if (words == nullptr) {
     throw_data("{}: no {}", path.string(), name);
   }
+  // The tensor is right where file and configuration differ: it is what gets loaded.
   description_.model.params_dtype = words->dtype;
   description_.model.padded_vocab_size = words->shape[0];
   if (!table_) {
@@ -124,7 +129,8 @@ void ModelReader::translate(const std::filesystem::path& path, bool strict) {
   translated_ = to_ours(stored(), *table_);
 }
 
-/// Any family's table of names also says which of our tensors a model of this shape has.
+/// Checks tensors that have our names already. Any family's table of names also says which of our
+/// tensors a model of this shape has; a model of no family goes unchecked.
 void ModelReader::check_own_names(const std::filesystem::path& path, bool strict) {
   refuse_numbers_without_tensors(path, description_.model, ours().tensors());
   const std::string_view type = matching_model_type(description_);

@@ -15,6 +15,7 @@ namespace mpitron::convert {
 /// views.
 class ModelReader {
  public:
+  /// A format and how its tensors are to be read.
   struct Settings {
     Format format = Format::mpitron;
     std::string model_type;  // overrides what the files say; empty: theirs
@@ -22,18 +23,23 @@ class ModelReader {
     std::optional<DType> dtype;  // every tensor in this type
     bool strict = true;          // tensors without counterpart are an error
   };
+  /// Opens the model; tensors are read on demand. Error(data) for tensors and a configuration that
+  /// do not fit, all of them listed.
   ModelReader(const std::filesystem::path& path, const Settings& settings);
   ModelReader(const ModelReader&) = delete;
   ModelReader& operator=(const ModelReader&) = delete;
 
   const ModelDescription& description() const { return description_; }
+  /// The tensors under our names, in the type of the settings.
   TensorSource& ours() { return translated_ ? *translated_ : stored(); }
-  /// As the files have them, in the type of the settings: under their names, if there is a table.
+  /// The tensors as the files have them, in the type of the settings: under their names, if there
+  /// is a table.
   TensorSource& stored() { return cast_ ? *cast_ : *files_; }
-  /// None for formats that have our names.
+  /// The family's table of names; none for formats that have our names.
   const std::optional<NameTable>& table() const { return table_; }
-  /// Tensors of the files that are not used, and why that is right.
+  /// Tensors of the files that are not used, rightly: no weights, or repetitions.
   const std::vector<std::string>& ignored() const { return ignored_; }
+  /// Tensors without a counterpart here; an error unless the settings are not strict.
   const std::vector<std::string>& unmapped() const { return unmapped_; }
 
  private:

@@ -3,7 +3,7 @@
 
 #include "convert/translation.h"
 
-// What a rule does to numbers: rows are copied to their places, transposed where the other format
+// Applies a rule to numbers: rows are copied to their places, transposed where the other format
 // keeps the input first, and scaled by a constant where scores are scaled elsewhere.
 
 namespace mpitron::convert {
@@ -18,6 +18,8 @@ void for_each_run(const NameRule& rule, const Copy& copy) {
     first.push_back(first.back() + part.rows);
   }
   for (RowMove move : rule.moves) {
+    // A move may reach over the end of a part into the next one: parts count as one below the
+    // other.
     while (move.count > 0) {
       const auto next = std::ranges::upper_bound(first, move.theirs);
       const auto part = static_cast<std::size_t>(next - first.begin()) - 1;
@@ -53,8 +55,8 @@ HostTensor transposed(const HostTensor& tensor) {
   return result;
 }
 
-/// Powers of two change exponents only, so that dividing gives the same bits back, unless the type
-/// has no such number.
+/// Returns the tensor times a factor. Powers of two change exponents only, so that dividing gives
+/// the same bits back, unless the type has no such number.
 HostTensor scaled(const HostTensor& tensor, double factor) {
   HostTensor result = cast(tensor, DType::f32);
   const std::span values(reinterpret_cast<float*>(result.data()), result.bytes().size() / 4);

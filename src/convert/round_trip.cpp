@@ -4,11 +4,13 @@
 
 #include "convert/translation.h"
 
-// Reads back what was written and compares the hashes of all tensors with those of the source.
+// Reads back what was written and compares the hashes of all tensors with those of the source: the
+// proof of a conversion, at the price of reading everything once more.
 
 namespace mpitron::convert {
 namespace {
 
+/// Hashes the first rows.
 Hash128 hash_of(const HostTensor& tensor, Index rows) {
   const Index all = tensor.shape().rank() > 0 ? tensor.shape()[0] : 1;
   const std::size_t size = tensor.bytes().size() / static_cast<std::size_t>(all) *
@@ -16,7 +18,7 @@ Hash128 hash_of(const HostTensor& tensor, Index rows) {
   return hash128({reinterpret_cast<const char*>(tensor.bytes().data()), size});
 }
 
-/// Formats pad the vocabulary to different sizes.
+/// Returns whether rows stand for words: formats pad the vocabulary to different sizes.
 bool has_vocabulary_rows(const std::string& our_name) {
   return our_name.ends_with("embedding.word_embeddings.weight") ||
          our_name.ends_with("output_layer.weight") || our_name.ends_with("output_layer.bias");
@@ -54,6 +56,7 @@ RoundTrip check_round_trip(ModelReader& source, ModelReader& output, const Progr
     const bool padded = !source.table() && has_vocabulary_rows(info.name);
     const Index rows = padded ? words : info.shape[0];
     std::string name = info.name;
+    // Files of the first releases leave the prefix out, and the output has it.
     if (original->find(name) == nullptr && source.table()) {
       name = name.substr(source.table()->optional_prefix.size());
     }

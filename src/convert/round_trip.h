@@ -14,6 +14,7 @@ struct ComparedTensor {
   bool equal() const { return before == after; }
 };
 
+/// All comparisons, in the order of the output.
 struct RoundTrip {
   std::vector<ComparedTensor> tensors;
   Index bytes = 0;

@@ -9,13 +9,13 @@
 
 #include "utils/error.h"
 
-// A source under other names: each read of a tensor reads its counterparts and moves their rows, so
-// that a conversion holds one tensor at a time.
+// Shows a source under other names: each read of a tensor reads its counterparts and moves their
+// rows, so that a conversion holds one tensor at a time.
 
 namespace mpitron::convert {
 namespace {
 
-/// Their name as the file has it; null where it is absent.
+/// Finds a tensor by their name as the file has it; null where it is absent.
 const TensorInfo* find_theirs(const TensorSource& theirs, const NameTable& table,
                               const std::string& name) {
   if (const TensorInfo* info = theirs.find(name)) {
@@ -30,11 +30,12 @@ bool same_bytes(const HostTensor& a, const HostTensor& b) {
   return a.dtype() == b.dtype() && std::ranges::equal(a.bytes(), b.bytes());
 }
 
+/// Compares bits: a negative zero counts as a value.
 bool is_zero(const HostTensor& tensor) {
   return std::ranges::all_of(tensor.bytes(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-/// Repetitions must repeat: a tied matrix that differs is a weight that would get lost.
+/// Checks that repetitions repeat: a tied matrix that differs is a weight that would get lost.
 void check_aliases(TensorSource& theirs, const NameTable& table, NameCheck& check,
                    std::set<std::string>& known) {
   for (const NameAlias& alias : table.aliases) {
@@ -53,6 +54,7 @@ void check_aliases(TensorSource& theirs, const NameTable& table, NameCheck& chec
   }
 }
 
+/// Notes a tensor that is missing or has another shape than the configuration gives it.
 void check_shape(const TensorInfo* info, const std::string& name, const Shape& expected,
                  NameCheck& check) {
   if (info == nullptr) {
@@ -63,6 +65,7 @@ void check_shape(const TensorInfo* info, const std::string& name, const Shape& e
   }
 }
 
+/// Theirs, seen as ours. The table has been checked: every tensor it names is there.
 class OurView : public TensorSource {
  public:
   OurView(TensorSource& theirs, const NameTable& table) : theirs_(theirs), table_(table) {
@@ -90,7 +93,7 @@ class OurView : public TensorSource {
   }
 
  private:
-  /// What they do not have is of the type of their first tensor.
+  /// Returns the type of theirs; a tensor that they do not have is of the type of their first one.
   DType dtype_of(const NameRule& rule) const {
     const NameRule& source = rule.theirs.empty() ? table_.rules.front() : rule;
     const TensorInfo* first = find_theirs(theirs_, table_, source.theirs.at(0).name);
@@ -104,6 +107,7 @@ class OurView : public TensorSource {
   std::vector<TensorInfo> tensors_;
 };
 
+/// Ours, seen as theirs, part by part.
 class TheirView : public TensorSource {
  public:
   TheirView(TensorSource& ours, const NameTable& table) : ours_(ours), table_(table) {
@@ -135,6 +139,7 @@ class TheirView : public TensorSource {
   }
 
  private:
+  /// Makes a vector that nothing is computed with, in the type of the others.
   HostTensor constant(const std::string& name) const {
     const auto vector = std::ranges::find(table_.unused, name, &NameTable::Unused::name);
     HostTensor result(TensorInfo{name, {vector->size}, DType::f32});
@@ -152,6 +157,8 @@ class TheirView : public TensorSource {
 
 }  // namespace
 
+/// Returns a line for each problem, an empty text where there is none; weights without a
+/// counterpart are one where `strict`.
 std::string NameCheck::problems(bool strict) const {
   std::string text;
   for (const std::string& name : missing) {
@@ -166,6 +173,7 @@ std::string NameCheck::problems(bool strict) const {
   return text;
 }
 
+/// Reads tensors only to compare repetitions with what they repeat.
 NameCheck check_theirs(TensorSource& theirs, const NameTable& table) {
   NameCheck check;
   std::set<std::string> known;
@@ -187,6 +195,7 @@ NameCheck check_theirs(TensorSource& theirs, const NameTable& table) {
   return check;
 }
 
+/// Reads those of ours that they have no place for: they may only be zeros.
 NameCheck check_ours(TensorSource& ours, const NameTable& table) {
   NameCheck check;
   std::set<std::string> known;

@@ -8,32 +8,33 @@
 
 namespace mpitron::convert {
 
-/// How the tensors of a file and a table fit.
+/// The result of holding the tensors of a file against a table.
 struct NameCheck {
   std::vector<std::string> missing;     // of the table, not in the file
   std::vector<std::string> mismatched;  // with both shapes
   std::vector<std::string> unmapped;    // in the file, not in the table
   std::vector<std::string> ignored;     // no weights, or repetitions
 
-  /// One line for each that makes a conversion wrong; `strict`: unmapped ones too. Empty: none.
+  /// Returns a line for each that makes a conversion wrong; `strict`: unmapped ones too. Empty:
+  /// none.
   std::string problems(bool strict) const;
 };
 
-/// Their names and shapes against the table; no tensor is read.
+/// Holds their names and shapes against the table. Tensors are read only to compare repetitions
+/// with what they repeat.
 NameCheck check_theirs(TensorSource& theirs, const NameTable& table);
-/// Ours against the table. What theirs do not have must be zero.
+/// Holds ours against the table. Tensors that theirs do not have are read, and must be zero.
 NameCheck check_ours(TensorSource& ours, const NameTable& table);
 
-/// Our tensors, made from theirs while they are read.
+/// Returns our tensors, made from theirs while they are read. Source and table outlive the result.
 std::unique_ptr<TensorSource> to_ours(TensorSource& theirs, const NameTable& table);
-/// Their tensors, made from ours while they are read.
+/// Returns their tensors, made from ours while they are read. Source and table outlive the result.
 std::unique_ptr<TensorSource> to_theirs(TensorSource& ours, const NameTable& table);
 
-/// Our tensor from all of theirs, in the order of the rule: rows are moved, transposed or padded
-/// with zeros, no value changes.
+/// Makes our tensor from all of theirs, in the order of the rule: rows are moved, transposed or
+/// padded with zeros; values change only by a rule's factor.
 HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs);
-/// One of theirs from ours, the `part`-th of the rule.
-/// The inverse of `join`, bit for bit.
+/// Takes one of theirs from ours, the `part`-th of the rule. The inverse of `join`, bit for bit.
 HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t part);
 
 }  // namespace mpitron::convert

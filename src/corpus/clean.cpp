@@ -15,9 +15,9 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
-// Reads batches, has them cleaned on all cores, and writes them in the order of the input, so that
-// the output does not depend on the number of workers. With task files there is a first pass that
-// counts n-grams.
+// Cleans a corpus: reads batches, has them cleaned on all cores, and writes them in the order of
+// the input, so that the output does not depend on the number of workers. With task files there is
+// a first pass that counts n-grams.
 
 namespace mpitron::corpus {
 namespace {
@@ -30,7 +30,7 @@ void throw_if_stopped(const CleanOptions& options) {
   }
 }
 
-/// One pass over the input: `process(cleaner, batch)` on the workers, `consume(batch)` in order.
+/// Passes once over the input: `process(cleaner, batch)` on the workers, `consume(batch)` in order.
 template <class Process, class Consume>
 void for_each_batch(const CleanOptions& options, const std::vector<std::string>& inputs,
                     std::vector<Cleaner>& cleaners, const Process& process,
@@ -57,7 +57,7 @@ void for_each_batch(const CleanOptions& options, const std::vector<std::string>&
           });
 }
 
-/// Texts of tasks whose n-grams are looked for in the corpus.
+/// Reads the texts of tasks whose n-grams are looked for in the corpus.
 void read_tasks(const CleanOptions& options, NgramFilter& ngrams) {
   if (options.task_files.empty()) {
     return;
@@ -96,7 +96,8 @@ class Output {
   Output(const CleanOptions& options, CleanReport& report)
       : options_(options), report_(report), file_(options.output) {}
 
-  /// A record whose text changed is written with the new text and all its other fields.
+  /// Writes the records of a batch, with ids where they are asked for. Ids count what is written,
+  /// and so are given here, in order.
   void write(const CleanBatch& batch) {
     std::size_t begin = 0;
     for (const std::size_t end : batch.ends) {
@@ -139,7 +140,7 @@ class Output {
   Index complaints_ = 0;
 };
 
-/// Combinations that make no sense are refused before anything is read.
+/// Refuses combinations that make no sense before anything is read.
 void check(const CleanOptions& options, const std::vector<std::string>& inputs) {
   const auto languages = known_languages();
   if (!options.language.empty() &&
@@ -168,8 +169,8 @@ std::string_view to_string(Fate fate) {
   return kNames[static_cast<std::size_t>(fate)];
 }
 
-/// Batches are cleaned on several threads and written in their order: the output does not depend on
-/// their number.
+/// Runs one pass, or two with tasks: n-grams are counted over the whole corpus before one document
+/// is cut, so that idioms are known.
 CleanReport clean(const CleanOptions& options) {
   const Timer timer;
   const std::vector<std::string> inputs = data::find_input_files(options.inputs);

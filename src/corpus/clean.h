@@ -11,7 +11,7 @@
 
 namespace mpitron::corpus {
 
-/// What can become of a document.
+/// Outcomes for a document.
 enum class Fate {
   kept,
   bad_line,       ///< no JSON object with a text
@@ -24,6 +24,7 @@ enum class Fate {
   contaminated,  ///< nothing is left beside texts of tasks
 };
 inline constexpr std::size_t kFates = 9;
+/// Returns the name in reports: "url_malformed", ...
 std::string_view to_string(Fate fate);
 
 /// Options of `mpitron clean`: the steps of Megatron's OpenWebText scripts, in their order.
@@ -46,6 +47,7 @@ struct CleanOptions {
   std::function<bool()> stop;
 };
 
+/// Counts of a run.
 struct CleanReport {
   std::array<Index, kFates> fates{};
   Index documents = 0;  // read

@@ -10,8 +10,8 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
-// The steps of one batch of documents: address, repairs of the text, language, length, texts of
-// tasks. Each document carries the first reason for which it is dropped.
+// Takes a batch of documents through the steps: address, repairs of the text, language, length,
+// texts of tasks. Each document carries the first reason for which it is dropped.
 
 namespace mpitron::corpus {
 
@@ -37,7 +37,7 @@ Fate fate_of(UrlVerdict verdict) {
 
 }  // namespace
 
-/// Keeps the memory for the next batch.
+/// Clears all but the documents, and keeps the memory for the next batch.
 void CleanBatch::clear() {
   out.clear();
   ends.clear();
@@ -53,7 +53,7 @@ Cleaner::Cleaner(const CleanOptions& options, const UrlFilter& urls, const Ngram
       ngrams_(ngrams),
       cache_(options.tokenizer != nullptr ? options.tokenizer->make_cache() : nullptr) {}
 
-/// A bad record ends the run or is counted, as the options say.
+/// Ends the run at a bad record, or counts it, as the options say.
 template <class Work>
 void Cleaner::guard(CleanBatch& batch, const data::RawDocument& document, const Work& work) {
   try {
@@ -77,7 +77,7 @@ void Cleaner::clean(CleanBatch& batch) {
   }
 }
 
-/// The first pass only collects which n-grams of tasks there are.
+/// Collects in the first pass which n-grams of tasks there are, in documents that would be kept.
 void Cleaner::find_ngrams(CleanBatch& batch) {
   batch.clear();
   for (const data::RawDocument& document : batch.raw.documents) {
@@ -100,7 +100,8 @@ std::string_view Cleaner::text_of(const CleanBatch& batch, const data::RawDocume
   return record_.required_text(options_.text_key);
 }
 
-/// Whether the text stays, after its repair.
+/// Decides whether the text stays, after its repair. The address comes before the language, whose
+/// guess costs more.
 Fate Cleaner::judge(std::string_view text) {
   fixed_ = options_.fix_text ? fix_text(text) : std::string(text);
   changed_ = fixed_ != text;
@@ -117,7 +118,7 @@ Fate Cleaner::judge(std::string_view text) {
   return long_enough() ? Fate::kept : Fate::too_short;
 }
 
-/// Counts bytes first: only short texts are worth a tokenizer.
+/// Decides by bytes first: only short texts are worth a tokenizer.
 bool Cleaner::long_enough() {
   if (std::ssize(fixed_) >= 4 * kCharactersPerToken * options_.min_tokens) {
     return true;  // 4 bytes a character at most
@@ -135,7 +136,8 @@ bool Cleaner::long_enough() {
   return words >= options_.min_tokens;
 }
 
-/// A text that a task's n-gram was cut from becomes several, each long enough or dropped.
+/// Cleans one document. A text that a task's n-gram was cut from becomes several; a record that
+/// nothing changed is written as it was read.
 Fate Cleaner::clean(CleanBatch& batch, const data::RawDocument& document) {
   if (const Fate fate = judge(text_of(batch, document)); fate != Fate::kept) {
     return fate;
@@ -163,13 +165,13 @@ Fate Cleaner::clean(CleanBatch& batch, const data::RawDocument& document) {
 
 namespace {
 
-// Windows-1252's characters for the bytes 0x80 to 0x9F; 0: none, the C1 control then.
+/// Characters of Windows-1252 for the bytes 0x80 to 0x9F; 0: none, the C1 control then.
 constexpr std::array<std::uint16_t, 32> kWindows1252 = {
     0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0,      0x017D, 0,      0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
     0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
 
-// The byte that a character was before it was misread, or -1.
+/// Returns the byte that a character was before it was misread, or -1.
 int byte_of(std::uint32_t c) {
   if (c >= 0x80 && c <= 0xFF) {
     return static_cast<int>(c);
@@ -182,8 +184,9 @@ int byte_of(std::uint32_t c) {
   return -1;
 }
 
-// Misread texts are full of the lead bytes of Latin, punctuation, Cyrillic, Greek, CJK and emoji;
-// others ("É" in "CAFÉ™") are more often meant.
+/// Returns whether a byte may begin a misread character. Misread texts are full of the lead bytes
+/// of Latin, punctuation, Cyrillic, Greek, CJK and emoji; others ("É" in "CAFÉ™") are more often
+/// meant.
 bool is_lead(int byte) {
   switch (byte) {
     case 0xC2:
@@ -205,7 +208,7 @@ bool is_lead(int byte) {
   }
 }
 
-// The character that was misread as those at the front of `text`; 0 bytes where none was.
+/// Returns the character that was misread as those at the front of `text`; 0 bytes where none was.
 Utf8Char read_misread(std::string_view text) {
   std::string bytes;
   int used = 0;
@@ -229,7 +232,7 @@ Utf8Char read_misread(std::string_view text) {
                                                        : Utf8Char{};
 }
 
-/// UTF-8 that was read as Windows-1252 and encoded again, source: ftfy's `fix_encoding`.
+/// Undoes UTF-8 that was read as Windows-1252 and encoded again, source: ftfy's `fix_encoding`.
 std::string undo_misreading(std::string_view text) {
   std::string fixed;
   fixed.reserve(text.size());
@@ -246,7 +249,7 @@ std::string undo_misreading(std::string_view text) {
   return fixed;
 }
 
-// The character that an entity means, with its bytes; 0 bytes where it is none.
+/// Returns the character that an entity means, with its bytes; 0 bytes where it is none.
 Utf8Char read_entity(std::string_view text) {
   static constexpr std::array<std::pair<std::string_view, std::uint32_t>, 12> kNames = {
       {{"&amp;", '&'},
@@ -279,7 +282,7 @@ Utf8Char read_entity(std::string_view text) {
   return ends && character ? Utf8Char{c, static_cast<int>(at) + 1} : Utf8Char{};
 }
 
-/// Only in texts without tags: there they mean the characters.
+/// Replaces HTML entities in texts without tags: beside tags they may be meant as they are.
 std::string replace_entities(std::string_view text) {
   if (text.find('<') != std::string_view::npos || text.find('&') == std::string_view::npos) {
     return std::string(text);
@@ -297,7 +300,7 @@ std::string replace_entities(std::string_view text) {
   return fixed;
 }
 
-// Bytes of a terminal escape (ESC [ ... letter) at the front, 0: none.
+/// Returns the bytes of a terminal escape (ESC [ ... letter) at the front, 0: none.
 std::size_t terminal_escape(std::string_view text) {
   if (!text.starts_with("\x1b[")) {
     return 0;
@@ -316,7 +319,8 @@ bool is_control(std::uint32_t c) {
          (c >= 0x206A && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFC);
 }
 
-/// Ligatures, full-width letters and typographic quotes.
+/// Appends a character; ligatures, full-width letters and typographic quotes in their plain form,
+/// controls not at all.
 void append_simplified(std::uint32_t c, std::string& text) {
   static constexpr std::array<std::string_view, 7> kLigatures = {"ff",  "fi", "fl", "ffi",
                                                                  "ffl", "st", "st"};
@@ -335,7 +339,7 @@ void append_simplified(std::uint32_t c, std::string& text) {
   }
 }
 
-/// Bytes of ASCII are copied without a look.
+/// Simplifies all characters; printable ASCII is copied without a look.
 std::string simplify_characters(std::string_view text) {
   std::string fixed;
   fixed.reserve(text.size());
@@ -358,6 +362,7 @@ std::string simplify_characters(std::string_view text) {
   return fixed;
 }
 
+/// Returns whether a text is plain ASCII without entities, and needs no repair.
 bool is_clean(std::string_view text) {
   return std::ranges::all_of(text, [](char c) {
     return (static_cast<signed char>(c) >= 0x20 && c != 0x7F && c != '&') || c == '\n' || c == '\t';
@@ -366,7 +371,7 @@ bool is_clean(std::string_view text) {
 
 }  // namespace
 
-/// Repeats until nothing changes: one repair can uncover another.
+/// Repairs until nothing changes: one repair can uncover another.
 std::string fix_text(std::string_view text) {
   std::string fixed(text);
   while (!is_clean(fixed)) {  // ends: a round that changes something makes the text simpler

@@ -33,11 +33,11 @@ struct CleanBatch {
 /// cannot be read, unless the options leave such ones out.
 class Cleaner {
  public:
-  /// All of them outlive it.
+  /// All three outlive it.
   Cleaner(const CleanOptions& options, const UrlFilter& urls, const NgramFilter& ngrams);
 
   void clean(CleanBatch& batch);
-  /// The n-grams of tasks in each document that reaches decontamination.
+  /// Finds the n-grams of tasks in each document that reaches decontamination.
   void find_ngrams(CleanBatch& batch);
 
  private:

@@ -6,12 +6,15 @@
 #include "data/preprocess/json_text.h"
 #include "utils/error.h"
 
+// Figures of a tokenised corpus by its index alone, however large it is; and the tokens of one
+// document.
+
 namespace mpitron::corpus {
 namespace {
 
 constexpr Index kBarWidth = 50;
 
-/// Tokens of each document, over its sequences.
+/// Returns the tokens of each document, over its sequences.
 std::vector<Index> document_lengths(const io::TokenFile& corpus) {
   std::vector<Index> lengths(static_cast<std::size_t>(corpus.document_count()));
   for (Index d = 0; d < corpus.document_count(); ++d) {
@@ -22,7 +25,7 @@ std::vector<Index> document_lengths(const io::TokenFile& corpus) {
   return lengths;
 }
 
-/// Buckets by powers of two.
+/// Counts documents in buckets by powers of two; empty ones in between stay in the list.
 std::vector<LengthBucket> histogram_of(const std::vector<Index>& sorted) {
   std::vector<LengthBucket> histogram;
   for (const Index length : sorted) {
@@ -64,7 +67,7 @@ DatasetReport inspect_dataset(const io::TokenFile& corpus) {
   return report;
 }
 
-/// Error(usage) with the numbers there are.
+/// Reads a document's sequences one behind the other.
 std::vector<std::int64_t> document_tokens(const io::TokenFile& corpus, Index document) {
   if (document < 0 || document >= corpus.document_count()) {
     throw_usage("--document {}: {} has documents 0 to {}", document, corpus.prefix(),
@@ -80,7 +83,7 @@ std::vector<std::int64_t> document_tokens(const io::TokenFile& corpus, Index doc
   return tokens;
 }
 
-/// For people: counts, quantiles and a histogram.
+/// Writes counts, quantiles and a histogram for people.
 std::string to_text(const DatasetReport& report) {
   std::string text =
       fmt::format("{}: {} documents ({} empty), {} sequences, {} tokens of {} ({:.1f} MB)\n",
@@ -102,7 +105,7 @@ std::string to_text(const DatasetReport& report) {
     most = std::max(most, bucket.documents);
   }
   for (const LengthBucket& bucket : report.histogram) {
-    // What is there shows, however little it is.
+    // Bars are rounded up: a bucket that is not empty shows.
     const Index width = (bucket.documents * kBarWidth + most - 1) / most;
     std::string bar;
     for (Index i = 0; i < width; ++i) {
@@ -114,7 +117,7 @@ std::string to_text(const DatasetReport& report) {
   return text;
 }
 
-/// The same for scripts.
+/// Writes the figures for scripts.
 std::string to_json(const DatasetReport& report) {
   std::string buckets;
   for (const LengthBucket& bucket : report.histogram) {

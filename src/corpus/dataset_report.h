@@ -7,14 +7,14 @@
 
 namespace mpitron::corpus {
 
-/// Documents whose tokens lie in [from, to).
+/// The number of documents whose tokens lie in [from, to).
 struct LengthBucket {
   Index from = 0;
   Index to = 0;
   Index documents = 0;
 };
 
-/// What a tokenised corpus holds.
+/// Figures of a tokenised corpus.
 struct DatasetReport {
   std::string prefix;
   std::string type;
@@ -32,10 +32,10 @@ struct DatasetReport {
 /// Reads the index only. Error(data) where it is damaged.
 DatasetReport inspect_dataset(const io::TokenFile& corpus);
 
-/// All tokens of a document. Error(usage) where there is none of that number.
+/// Returns all tokens of a document. Error(usage) where there is none of that number.
 std::vector<std::int64_t> document_tokens(const io::TokenFile& corpus, Index document);
 
-/// For people: one figure a line, and the histogram as bars.
+/// Returns one figure a line for people, and the histogram as bars.
 std::string to_text(const DatasetReport& report);
 std::string to_json(const DatasetReport& report);
 

@@ -16,15 +16,18 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
-// Near-duplicates in three steps: signatures of all documents (one pass), candidates that share a
-// band, and their exact similarity from the texts themselves. The first document of a group stays.
+// Finds near-duplicates in three steps: signatures of all documents (one pass), candidates that
+// share a band, and their exact similarity from the texts themselves. The first document of a group
+// stays.
 
 namespace mpitron::corpus {
 namespace {
 
-/// Representatives of a bucket that a document is compared with.
+/// Representatives of a bucket that a document is compared with: a bucket of boilerplate may hold a
+/// large part of the corpus, and all pairs of it would never end.
 constexpr std::size_t kCompared = 64;
 
+/// The place of a raw document in its file.
 struct Place {
   Index offset;
   std::int32_t file;
@@ -33,10 +36,10 @@ struct Place {
 
 using Bucket = std::vector<Index>;  // documents with one key, in order
 
-// Everything that the passes share.
+/// The places of all documents, which the passes share.
 class Documents {
  public:
-  /// Files are read twice, so they must be files: a pipe has no second reading.
+  /// Maps the files. They are read twice, so they must be files: a pipe has no second reading.
   explicit Documents(const DedupOptions& options)
       : options_(options), files_(data::find_input_files(options.inputs)) {
     for (const std::string& file : files_) {
@@ -61,7 +64,7 @@ class Documents {
         files_[static_cast<std::size_t>(places_[static_cast<std::size_t>(document)].file)]);
   }
 
-  /// The text of a raw document.
+  /// Returns the text of a raw document.
   std::string_view text(Record& record, std::string_view raw, bool json) const {
     if (!json) {
       return raw;
@@ -94,7 +97,8 @@ struct Signer {
   std::vector<std::uint64_t> shingles;
 };
 
-/// Keys of a document's bands: similar ones share at least one with high probability.
+/// Computes the keys of each document's bands: similar ones share at least one with high
+/// probability.
 void sign(const Documents& documents, const DedupOptions& options, Signer& signer,
           SignatureBatch& batch) {
   const auto bands = static_cast<std::size_t>(options.bands);
@@ -117,7 +121,7 @@ void throw_if_stopped(const DedupOptions& options) {
   }
 }
 
-/// Pass 1: places and band keys [documents, bands] of all documents.
+/// Passes over the input (1): places and band keys [documents, bands] of all documents.
 std::vector<std::uint64_t> sign_all(Documents& documents, const DedupOptions& options,
                                     DedupReport& report) {
   data::DocumentReader reader(documents.files(), data::TextDocuments::paragraphs);
@@ -148,7 +152,7 @@ std::vector<std::uint64_t> sign_all(Documents& documents, const DedupOptions& op
   return keys;
 }
 
-/// Pass 2: documents that share a key in some band; a set of documents counts once.
+/// Finds documents that share a key in some band (2); a set of documents counts once.
 std::vector<Bucket> find_buckets(const std::vector<std::uint64_t>& keys, Index documents,
                                  Index bands) {
   std::vector<Bucket> buckets;
@@ -182,13 +186,13 @@ struct Comparison {
   std::vector<std::pair<Index, Index>> similar;
 };
 
-/// Compares each document of a bucket with those before it that are like no other.
+/// Compares the documents of buckets, on one thread.
 class Comparer {
  public:
   Comparer(const Documents& documents, const DedupOptions& options)
       : documents_(documents), options_(options) {}
 
-  /// Each document is compared with the first of the groups in its bucket, not with all.
+  /// Compares each document with the first of the groups in its bucket, not with all before it.
   void compare(const Bucket& bucket, Comparison& comparison) {
     std::vector<std::pair<Index, std::vector<std::uint64_t>>> representatives;
     comparison.compared = 0;
@@ -208,7 +212,8 @@ class Comparer {
   }
 
  private:
-  /// Made again when needed, since all at once would not fit the memory.
+  /// Makes a document's shingles, anew when they are needed, since all at once would not fit the
+  /// memory.
   std::vector<std::uint64_t> shingles_of(Index document) {
     std::vector<std::uint64_t> shingles;
     // The parser reads behind its line, which is copied for that.
@@ -224,7 +229,7 @@ class Comparer {
   Record record_;
 };
 
-/// Pass 3: the groups of documents that are truly similar.
+/// Joins documents that are truly similar to groups (3).
 DuplicateGroups join_similar(const Documents& documents, const std::vector<Bucket>& buckets,
                              const DedupOptions& options, DedupReport& report) {
   DuplicateGroups groups(documents.count());
@@ -253,7 +258,8 @@ DuplicateGroups join_similar(const Documents& documents, const std::vector<Bucke
   return groups;
 }
 
-/// The first of a group stays.
+/// Writes the first of each group, and the list of groups; both files appear only when all is
+/// written.
 void write(const Documents& documents, DuplicateGroups& groups, const DedupOptions& options,
            DedupReport& report) {
   AtomicFile output(options.output);
@@ -280,7 +286,7 @@ void write(const Documents& documents, DuplicateGroups& groups, const DedupOptio
   output.commit();
 }
 
-/// Error(usage) for sizes that make no sense.
+/// Throws Error(usage) for sizes that make no sense.
 void check(const DedupOptions& options) {
   constexpr Index kMostShingle = 32;
   if (options.shingle < 1 || options.shingle > kMostShingle) {

@@ -7,8 +7,8 @@
 
 #include "utils/text/utf8.h"
 
-// Two rules: scripts that belong to one language tell it, and among Latin ones the language whose
-// most common words are most frequent wins, where the share is large enough.
+// Guesses languages by two rules: scripts that belong to one language tell it, and among Latin ones
+// the language whose most common words are most frequent wins, where the share is large enough.
 
 namespace mpitron::corpus {
 namespace {
@@ -16,6 +16,7 @@ namespace {
 constexpr int kMostWords = 4000;
 constexpr double kLeastShare = 0.08;  // of common words; lists and program texts have fewer
 
+/// A language's most common words, by frequency.
 struct Words {
   std::string_view code, words;
 };
@@ -99,7 +100,7 @@ constexpr std::array<Words, 14> kWords{{
      "dar ale după fi către până când ei era acest această doar fie între cea cel foarte"},
 }};
 
-// Scripts that tell the language; Han with kana is Japanese.
+/// Scripts that tell the language; Han with kana is Japanese.
 enum Script {
   latin,
   cyrillic,
@@ -136,7 +137,7 @@ constexpr std::array<Range, 15> kRanges{{{'A', 'Z', latin},
                                          {0x3400, 0x9FFF, han},
                                          {0xAC00, 0xD7A3, hangul}}};
 
-/// The script of a character; digits and signs have none.
+/// Returns the script of a character; digits and signs have none.
 Script script_of(std::uint32_t c) {
   for (const Range& range : kRanges) {
     if (c >= range.first && c <= range.last && c != 0xD7 && c != 0xF7) {
@@ -146,11 +147,12 @@ Script script_of(std::uint32_t c) {
   return scripts;
 }
 
+/// Lowers ASCII and Latin-1; other Latin capitals stay, and words with them are not found.
 std::uint32_t lower(std::uint32_t c) {
   return (c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE) ? c + 0x20 : c;
 }
 
-// Each common word with the languages that have it, one bit each.
+/// Returns each common word with the languages that have it, one bit each.
 const std::unordered_map<std::string_view, std::uint32_t>& common_words() {
   static const auto kTable = [] {
     std::unordered_map<std::string_view, std::uint32_t> table;
@@ -171,7 +173,7 @@ struct Counts {
   std::array<int, kWords.size()> hits{};
   int words = 0;
 
-  /// A word counts for each language that has it among its frequent ones.
+  /// Counts a word for each language that has it among its frequent ones.
   void add_word(const std::string& word) {
     ++words;
     const auto found = common_words().find(word);
@@ -181,7 +183,7 @@ struct Counts {
   }
 };
 
-/// Stops after enough words: more do not change the guess.
+/// Counts letters and words. Stops after enough words: more do not change the guess.
 Counts count(std::string_view text) {
   Counts counts;
   std::string word;
@@ -207,7 +209,7 @@ Counts count(std::string_view text) {
 
 }  // namespace
 
-/// By script first, then by frequent words; unsure where too few are known.
+/// Decides by script first, then by frequent words; unsure where too few are known.
 LanguageGuess guess_language(std::string_view text) {
   const Counts counts = count(text);
   const auto& letters = counts.letters;

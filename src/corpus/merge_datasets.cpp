@@ -9,6 +9,9 @@
 #include "io/tokens/token_hdf5.h"
 #include "utils/error.h"
 
+// Joins the corpora of a folder as Megatron's merge_datasets does: tokens one behind the other, an
+// index whose places count on.
+
 namespace mpitron::corpus {
 namespace {
 
@@ -16,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kHdf5 = ".h5";
 
-/// Endings of the files of each corpus of the folder, by the name before them.
+/// Returns the endings of the files of each corpus of the folder, by the name before them.
 std::map<std::string, std::vector<std::string>> files_of(const std::string& folder) {
   std::map<std::string, std::vector<std::string>> files;
   std::error_code failed;
@@ -36,7 +39,8 @@ std::map<std::string, std::vector<std::string>> files_of(const std::string& fold
   return files;
 }
 
-/// The corpora of a folder, as TokenFile takes their names.
+/// Returns the corpora of a folder, as TokenFile takes their names; half a corpus and the output
+/// itself are refused.
 std::vector<std::string> corpora_of(const std::string& folder, const std::string& output) {
   const std::string output_file = output.ends_with(kHdf5) ? output : output + ".bin";
   std::vector<std::string> corpora;
@@ -62,7 +66,8 @@ std::vector<std::string> corpora_of(const std::string& folder, const std::string
   return corpora;
 }
 
-/// The fingerprint that all corpora name; empty where one names none.
+/// Returns the fingerprint that all corpora name; an empty text where one names none. Error(data)
+/// for two different ones.
 std::string common_tokenizer(const std::vector<std::string>& corpora) {
   std::string known, named_by;
   bool all_known = true;
@@ -81,7 +86,7 @@ std::string common_tokenizer(const std::vector<std::string>& corpora) {
   return all_known ? known : "";
 }
 
-/// Parts of a half-written file are removed where anything fails.
+/// Writes .bin and .idx; parts of a half-written file are removed where anything fails.
 void write_merged(MergeReport& report, const std::string& prefix) {
   io::TokenFileParts merged(prefix, io::TokenFile(report.parts.front()).type());
   try {
@@ -98,7 +103,8 @@ void write_merged(MergeReport& report, const std::string& prefix) {
   report.tokens = merged.extent().tokens;
 }
 
-/// By way of .bin and .idx files beside it, which are gone at the end.
+/// Writes .h5 by way of .bin and .idx files beside it, which are gone at the end: sizes must be
+/// known first.
 void write_merged_hdf5(MergeReport& report, const std::string& path,
                        const std::string& tokenizer_hash) {
   struct Between {

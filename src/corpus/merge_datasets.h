@@ -6,6 +6,7 @@
 
 namespace mpitron::corpus {
 
+/// Corpora that were joined, and their sums.
 struct MergeReport {
   std::vector<std::string> parts;  // prefixes and .h5 files, in their order
   Index documents = 0;

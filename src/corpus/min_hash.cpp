@@ -11,8 +11,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
-// MinHash (Broder 1997): each row of a signature is the smallest hash of all shingles under one of
-// many permutations; two rows are equal with the probability of the texts' Jaccard similarity.
+// MinHash (Broder 1997) by one permutation: each row of a signature is the smallest hash of the
+// shingles that fall into it; two rows are equal with the probability of the texts' Jaccard
+// similarity.
 
 namespace mpitron::corpus {
 
@@ -21,14 +22,16 @@ namespace {
 constexpr std::uint64_t kEmpty = std::numeric_limits<std::uint64_t>::max();
 constexpr int kMostWidth = 32;
 
-// The finaliser of splitmix64 (Steele, Lea & Flood 2014).
+/// The finaliser of splitmix64 (Steele, Lea & Flood 2014): every bit of the result depends on every
+/// bit of x.
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
   return x ^ (x >> 31);
 }
 
-/// Short shingles are their own hash, mixed.
+/// Hashes a shingle; short ones are their own bytes, mixed: the usual case of 5 letters needs no
+/// loop.
 std::uint64_t hash_of(std::string_view shingle) {
   if (shingle.size() > sizeof(std::uint64_t) - 1) {
     return hash64(shingle);
@@ -40,7 +43,7 @@ std::uint64_t hash_of(std::string_view shingle) {
 
 }  // namespace
 
-/// One pass: a ring remembers where the last `width` characters began.
+/// Passes once over the text: a ring remembers where the last `width` characters began.
 void hash_shingles(std::string_view text, int width, std::vector<std::uint64_t>& hashes) {
   MPITRON_CHECK(width >= 1 && width <= kMostWidth, width);
   hashes.clear();
@@ -63,7 +66,7 @@ void hash_shingles(std::string_view text, int width, std::vector<std::uint64_t>&
   hashes.push_back(hash_of(text.substr(begin)));
 }
 
-/// Both sorted; shared over all.
+/// Merges both, which are sorted, and counts what they share.
 double jaccard(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
   std::size_t common = 0;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -87,7 +90,7 @@ MinHash::MinHash(Index rows, Index bands, std::uint64_t seed)
   }
 }
 
-/// The least hash of each permutation; a band's key is a hash of its rows.
+/// Keeps the least hash of each row; a band's key is a hash of its rows.
 void MinHash::band_keys(std::span<const std::uint64_t> shingles, std::span<std::uint64_t> keys) {
   const std::size_t rows = minima_.size();
   std::ranges::fill(minima_, kEmpty);
@@ -125,7 +128,7 @@ DuplicateGroups::DuplicateGroups(Index documents) : parent_(static_cast<std::siz
   std::iota(parent_.begin(), parent_.end(), Index{0});
 }
 
-/// With path halving: trees stay flat without ranks.
+/// Follows the parents, with path halving: trees stay flat without ranks.
 Index DuplicateGroups::first(Index document) {
   auto at = static_cast<std::size_t>(document);
   while (parent_[at] != static_cast<Index>(at)) {
@@ -141,7 +144,7 @@ void DuplicateGroups::join(Index a, Index b) {
   parent_[static_cast<std::size_t>(std::max(root_a, root_b))] = std::min(root_a, root_b);
 }
 
-/// Only those with more than one member.
+/// Collects the groups with more than one member.
 std::vector<std::vector<Index>> DuplicateGroups::groups() {
   std::map<Index, std::vector<Index>> members;
   for (Index document = 0; document < std::ssize(parent_); ++document) {

@@ -9,11 +9,12 @@
 
 namespace mpitron::corpus {
 
-/// Hashes of all runs of `width` characters of `text` (UTF-8), in any order, with repetitions. A
+/// Hashes all runs of `width` characters of `text` (UTF-8), in any order, with repetitions. A
 /// shorter text is one shingle.
 void hash_shingles(std::string_view text, int width, std::vector<std::uint64_t>& hashes);
 
-/// |A and B| / |A or B| of two sets, both sorted and without repetitions; 1 for two empty ones.
+/// Returns |A and B| / |A or B| of two sets, both sorted and without repetitions; 1 for two empty
+/// ones.
 double jaccard(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b);
 
 /// MinHash signatures by one permutation with densification (Li, Owen & Zhang 2012; Shrivastava &
@@ -26,7 +27,7 @@ class MinHash {
   MinHash(Index rows, Index bands, std::uint64_t seed);
 
   Index bands() const { return bands_; }
-  /// [bands] keys of the text with these shingles; equal keys make candidates.
+  /// Writes the [bands] keys of the text with these shingles; equal keys make candidates.
   void band_keys(std::span<const std::uint64_t> shingles, std::span<std::uint64_t> keys);
 
  private:
@@ -42,9 +43,9 @@ class DuplicateGroups {
   explicit DuplicateGroups(Index documents);
 
   void join(Index a, Index b);
-  /// The first document of the group that `document` is in.
+  /// Returns the first document of the group that `document` is in.
   Index first(Index document);
-  /// Groups of two and more, each in order, by their first documents.
+  /// Returns the groups of two and more, each in order, by their first documents.
   std::vector<std::vector<Index>> groups();
 
  private:

@@ -9,7 +9,8 @@
 #include "utils/text/utf8.h"
 
 // Decontamination: a hash table of the tasks' n-grams is looked up along each document; hits cut
-// the document with a margin on both sides, up to ends of sentences.
+// the document with a margin on both sides, up to ends of sentences (Brown et al. 2020, appendix
+// C).
 
 namespace mpitron::corpus {
 namespace {
@@ -20,12 +21,12 @@ bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-// Order counts: the hash of the n-gram's words, one after the other.
+/// Adds a word to the hash of an n-gram; order counts.
 std::uint64_t join(std::uint64_t hash, std::uint64_t word) {
   return (hash ^ word) * 0x9E3779B97F4A7C15 + (hash >> 29);
 }
 
-// `characters` before `at`, then back to the end of a sentence: one past it, or 0.
+/// Goes `characters` back from `at`, then back to the end of a sentence: one past it, or 0.
 std::size_t end_of_first(std::string_view text, std::size_t at, Index characters) {
   while (at > 0 && characters > 0) {
     --at;
@@ -37,7 +38,7 @@ std::size_t end_of_first(std::string_view text, std::size_t at, Index characters
   return at > 0 ? at + 1 : 0;
 }
 
-// `characters` behind `at`, then on to the end of a sentence: one past it, or the end.
+/// Goes `characters` on from `at`, then on to the end of a sentence: one past it, or the end.
 std::size_t begin_of_second(std::string_view text, std::size_t at, Index characters) {
   while (at < text.size() && characters > 0) {
     ++at;
@@ -62,7 +63,8 @@ NgramFilter::NgramFilter(const NgramOptions& options) : options_(options) {
   }
 }
 
-/// Letters and digits in lower case, with their place in the text.
+/// Returns the runs of letters and digits as hashes of their lower case, with their place in the
+/// text.
 std::vector<NgramFilter::Word> NgramFilter::words_of(std::string_view text) {
   std::vector<Word> words;
   std::string word;
@@ -88,7 +90,7 @@ std::vector<NgramFilter::Word> NgramFilter::words_of(std::string_view text) {
   return words;
 }
 
-/// All n-grams of the text; one that is shorter than n counts as a whole.
+/// Adds all n-grams of the text; one that is shorter than n counts as a whole.
 void NgramFilter::add_task(std::string_view text) {
   const std::vector<Word> words = words_of(text);
   const Index length = std::min(options_.words, std::ssize(words));
@@ -108,7 +110,8 @@ void NgramFilter::add_task(std::string_view text) {
   }
 }
 
-// Calls visit(hash, first word, last word) until it returns true.
+/// Calls visit(hash, first word, last word) until it returns true. Longer n-grams come first, so
+/// that a cut takes all of them.
 template <class Visit>
 void NgramFilter::for_each_known(const std::vector<Word>& words, const Visit& visit) const {
   for (Index first = 0; first < std::ssize(words); ++first) {
@@ -128,7 +131,7 @@ void NgramFilter::for_each_known(const std::vector<Word>& words, const Visit& vi
   }
 }
 
-/// Hashes of those that the tasks have.
+/// Collects the hashes of those that the tasks have.
 std::vector<std::uint64_t> NgramFilter::find(std::string_view text) const {
   std::set<std::uint64_t> found;
   for_each_known(words_of(text), [&](std::uint64_t hash, const Word&, const Word&) {
@@ -148,7 +151,7 @@ void NgramFilter::drop_idioms() {
   std::erase_if(counts_, [&](const auto& ngram) { return ngram.second > options_.most_documents; });
 }
 
-/// The leftmost, so that what is in front of it can be kept.
+/// Returns the leftmost hit, so that what is in front of it can be kept.
 std::optional<NgramFilter::Hit> NgramFilter::first_hit(std::string_view text) const {
   std::optional<Hit> hit;
   for_each_known(words_of(text), [&](std::uint64_t, const Word& first, const Word& last) {
@@ -158,7 +161,7 @@ std::optional<NgramFilter::Hit> NgramFilter::first_hit(std::string_view text) co
   return hit;
 }
 
-/// Cuts the surroundings of each hit out; nothing where so many hits leave nothing.
+/// Cuts the surroundings of each hit out, from the left; no value where there are too many hits.
 std::optional<std::vector<std::string_view>> NgramFilter::split(std::string_view text) const {
   std::vector<std::string_view> pieces;
   std::optional<Hit> hit = first_hit(text);

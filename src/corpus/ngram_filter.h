@@ -10,6 +10,7 @@
 
 namespace mpitron::corpus {
 
+/// Sizes of n-grams and of cuts; the defaults are GPT-3's and Megatron's.
 struct NgramOptions {
   Index words = 13;              // of an n-gram
   Index least_words = 8;         // a task's text of at least so many words is an n-gram as a whole
@@ -27,17 +28,18 @@ class NgramFilter {
  public:
   explicit NgramFilter(const NgramOptions& options);
 
+  /// Adds the n-grams of a task's text; texts of too few words are left out.
   void add_task(std::string_view text);
   bool empty() const { return counts_.empty(); }
 
-  /// n-grams of the tasks that occur in a document, each once (for `count`).
+  /// Returns the n-grams of the tasks that occur in a document, each once (for `count`).
   std::vector<std::uint64_t> find(std::string_view text) const;
   void count(const std::vector<std::uint64_t>& found);
-  /// Forgets those that are too common; after the last `count`.
+  /// Forgets those that are too common; to be called after the last `count`.
   void drop_idioms();
 
-  /// What is left of a document, in pieces: one that is the whole text where nothing is hit; no
-  /// value where it is hit too often.
+  /// Returns what is left of a document, in pieces: one that is the whole text where nothing is
+  /// hit; no value where it is hit too often.
   std::optional<std::vector<std::string_view>> split(std::string_view text) const;
 
  private:

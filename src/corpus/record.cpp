@@ -8,6 +8,8 @@
 #include "data/preprocess/json_text.h"
 #include "utils/error.h"
 
+// Records of a corpus: parsed by simdjson, and written back with as little change as possible.
+
 namespace mpitron::corpus {
 namespace dom = simdjson::dom;
 
@@ -22,7 +24,8 @@ Record::Record() : state_(std::make_unique<State>()) {}
 Record::~Record() = default;
 Record::Record(Record&&) noexcept = default;
 
-/// Error(data) where it is no JSON object; fields keep their order.
+/// Parses the object; fields keep their order. The line is copied, since the parser reads behind
+/// its end.
 void Record::parse(std::string_view line) {
   while (line.ends_with('\r') || line.ends_with(' ')) {
     line.remove_suffix(1);
@@ -45,7 +48,7 @@ const std::string_view* Record::text(std::string_view key) {
   return state_->object[key].get(state_->found) == simdjson::SUCCESS ? &state_->found : nullptr;
 }
 
-/// Error(data) naming the key and those that there are.
+/// Returns a text that has to be there; the error names its key and the option.
 std::string_view Record::required_text(std::string_view key) {
   const std::string_view* found = text(key);
   if (found == nullptr) {
@@ -54,7 +57,7 @@ std::string_view Record::required_text(std::string_view key) {
   return *found;
 }
 
-/// The rest of the line with changed fields, written as they were otherwise.
+/// Returns the rest of the line with changed fields; unchanged values are written without blanks.
 std::string Record::tail_with(const Changes& changes) const {
   if (changes.empty()) {
     return state_->line.substr(1);

@@ -20,14 +20,15 @@ class Record {
   Record(Record&&) noexcept;
   Record& operator=(Record&&) = delete;
 
-  /// Error(data) for anything that is no JSON object. The fields live until the next call.
+  /// Reads a line. Error(data) for anything that is no JSON object. The fields live until the next
+  /// call.
   void parse(std::string_view line);
-  /// Text of a key; nullptr where it is absent or no text.
+  /// Returns the text of a key; null where it is absent or no text.
   const std::string_view* text(std::string_view key);
-  /// The same, but Error(data) that names --text-key.
+  /// Returns the text of a key; Error(data) that names --text-key where it is absent or no text.
   std::string_view required_text(std::string_view key);
-  /// The object as one line of JSON, behind its opening brace, with these fields set: keys that it
-  /// has stay where they are, new ones come last. Without changes the line as it was read.
+  /// Returns the object as one line of JSON, behind its opening brace, with these fields set: keys
+  /// that it has stay where they are, new ones come last. Without changes the line as it was read.
   std::string tail_with(const Changes& changes) const;
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+// Judges pages by their addresses, with lists of domains and endings that hold no prose.
+
 namespace mpitron::corpus {
 namespace {
 
@@ -41,7 +43,7 @@ constexpr std::string_view kExtensions[] = {
     ".swf",  ".tar",  ".tgz", ".tiff", ".ttf",  ".txt", ".wav",  ".webm",   ".webp", ".wma",
     ".wmv",  ".woff", ".xls", ".xlsx", ".xml",  ".xz",  ".zip",  ".torrent"};
 
-// Second-level names under which a country gives out domains.
+/// Second-level names under which a country gives out domains: example.co.uk is one domain.
 constexpr std::string_view kSecondLevel[] = {"co",  "com", "org", "net", "ac",
                                              "gov", "edu", "or",  "ne"};
 
@@ -53,7 +55,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "www.example.co.uk" -> "example.co.uk".
+/// Returns "example.co.uk" of "www.example.co.uk".
 std::string registered_domain(const std::string& host) {
   std::vector<std::size_t> dots;  // where the labels begin
   dots.push_back(0);
@@ -72,7 +74,7 @@ std::string registered_domain(const std::string& host) {
 
 }  // namespace
 
-/// A domain stands for all its subdomains.
+/// Joins the built-in names and the given ones; a domain stands for all its subdomains.
 UrlFilter::UrlFilter(const std::vector<std::string>& more_domains) {
   for (const std::string_view domain : kDomains) {
     domains_.emplace(domain);

@@ -6,6 +6,7 @@
 
 namespace mpitron::corpus {
 
+/// The first reason against an address, or good.
 enum class UrlVerdict { good, malformed, too_short, bad_extension, bad_domain };
 
 /// Decides by its address whether a page can hold prose (the first step of OpenWebText): not where
@@ -13,7 +14,7 @@ enum class UrlVerdict { good, malformed, too_short, bad_extension, bad_domain };
 /// on a domain of pictures, videos, shops, programs or short messages.
 class UrlFilter {
  public:
-  /// The built-in lists, and further domains ("example" or "example.com").
+  /// Takes the built-in lists, and further domains ("example" or "example.com").
   explicit UrlFilter(const std::vector<std::string>& more_domains = {});
 
   UrlVerdict check(std::string_view url) const;

@@ -1,3 +1,5 @@
+// Hands out memory by size classes in stream order, and asks the system in large pieces. A steady
+// step finds all of its blocks here: its sizes are those of the step before.
 #include "device/allocator.h"
 
 #include <algorithm>

@@ -22,17 +22,17 @@ struct AllocatorStatistics {
 class Allocator {
  public:
   virtual ~Allocator() = default;
-  /// At least `bytes` bytes, aligned to 64; `capacity` gets the real size, which `release` must be
-  /// told.
+  /// Returns at least `bytes` bytes, aligned to 64; `capacity` gets the real size, which `release`
+  /// must be told.
   virtual void* allocate(std::size_t bytes, std::size_t& capacity) = 0;
   virtual void release(void* block, std::size_t capacity) noexcept = 0;
   virtual AllocatorStatistics statistics() const = 0;
-  /// Where the owner of a block keeps notes on it: null where in the block itself, which the host
-  /// can write; else in small blocks of this allocator.
+  /// Returns where the owner of a block keeps notes on it: null where in the block itself, which
+  /// the host can write; else in small blocks of this allocator.
   virtual Allocator* notes() { return nullptr; }
 };
 
-/// Where a caching allocator takes its memory from: the host's, or a device's.
+/// Source of a caching allocator's memory: the host's, or a device's.
 class PageSource {
  public:
   virtual ~PageSource() = default;
@@ -54,7 +54,7 @@ std::unique_ptr<PageSource> reserved_pages();
 /// again. Used by one thread.
 class CachingAllocator : public Allocator {
  public:
-  /// What a failed request is told with, beside the request: never returns.
+  /// Tells a failed request, with the request and what is in use; never returns.
   using OutOfMemory = std::function<void(std::size_t bytes, const AllocatorStatistics&)>;
 
   /// `granularity`: sizes, and so places within a page, are multiples of it; a power of two.
@@ -83,7 +83,7 @@ class CachingAllocator : public Allocator {
   AllocatorStatistics statistics_;
 };
 
-/// Of host memory. Blocks of 2 MiB and more lie on huge pages where the system has them.
+/// Hands out host memory. Blocks of 2 MiB and more lie on huge pages where the system has them.
 class CachingHostAllocator final : public CachingAllocator {
  public:
   explicit CachingHostAllocator(std::unique_ptr<PageSource> pages = private_pages());

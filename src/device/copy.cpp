@@ -1,3 +1,4 @@
+// Copies between host and device in stream order, and on a lane of its own beside the stream.
 #include "device/copy.h"
 
 #include <cstring>

@@ -10,7 +10,7 @@ namespace mpitron::device {
 /// memory of Device::staging, which minds that itself).
 void copy_bytes(Stream& stream, void* to, const void* from, Index bytes);
 
-/// The same from Device::staging to Device::arrivals, beside what is queued; before all that is
+/// Copies from Device::staging to Device::arrivals, beside what is queued; before all that is
 /// queued from now on.
 void upload_bytes(Stream& stream, void* to, const void* from, Index bytes);
 
@@ -27,14 +27,14 @@ class CopyLane {
   virtual void copy(void* to, const void* from, Index bytes) = 0;
   /// A number for what was queued so far, which is waited for once.
   virtual Index mark() = 0;
-  /// What the stream is given from now on begins behind that.
+  /// Has the stream begin what it is given from now on behind that copy.
   virtual void let_stream_wait(Index mark) = 0;
 };
 
 /// Lives no longer than the stream; null where tensors lie in the host's memory.
 std::unique_ptr<CopyLane> make_copy_lane(Stream& stream);
 
-/// Of a GPU; defined only where `kHasCuda` (device/cuda).
+/// Makes the lane of a GPU; defined only where `kHasCuda` (device/cuda).
 std::unique_ptr<CopyLane> make_copy_lane(CudaStream& stream);
 
 }  // namespace mpitron::device

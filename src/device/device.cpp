@@ -1,3 +1,5 @@
+// Makes the device that --device names and refuses what this build or machine lacks, once, with
+// what there is.
 #include "device/device.h"
 
 #include "utils/error.h"

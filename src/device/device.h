@@ -50,7 +50,7 @@ class Device {
         arrivals_(std::move(arrivals)) {}
 
   Stream& stream() { return stream_; }
-  /// Who is told of launches on the stream; null: nobody.
+  /// Observer that is told of launches on the stream; null: nobody.
   LaunchObserver*& observer() {
     return *std::visit([](auto& stream) { return &stream.observer; }, stream_);
   }
@@ -110,7 +110,7 @@ class HostRuntime {
 /// The Kokkos that runs the host's kernels; "left out" in builds without it.
 LibraryVersion kokkos_version();
 
-/// Where a rank computes.
+/// Place where a rank computes.
 struct DeviceChoice {
   std::string name;         // of make_device
   int index = 0;            // of the GPU

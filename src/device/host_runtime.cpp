@@ -1,3 +1,4 @@
+// Starts and ends Kokkos, whose runtime there is once in a process.
 #include <Kokkos_Core.hpp>
 #include <fmt/format.h>
 

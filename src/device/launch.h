@@ -18,7 +18,7 @@ class NotImplemented : public std::runtime_error {
                            device) {}
 };
 
-/// What an observer is told of a launch.
+/// Facts that an observer is told of a launch.
 struct LaunchRecord {
   const char* kernel;
   const char* device;

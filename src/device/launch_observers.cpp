@@ -1,3 +1,5 @@
+// Observes launches: a trace of all of them, and a check that waits for each, so that an error
+// names the kernel that failed. A trace takes the place of other observers, a check calls them on.
 #include "device/launch_observers.h"
 
 #include <utility>

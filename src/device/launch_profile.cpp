@@ -1,3 +1,4 @@
+// Sums the time of launches by kernel and size, which benchmarks of steps print.
 #include "device/launch_profile.h"
 
 #include <algorithm>

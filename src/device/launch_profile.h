@@ -6,8 +6,8 @@
 
 namespace mpitron::device {
 
-/// Where the time goes: sums the device's seconds and the bytes of every launch on it while it
-/// lives, by kernel and, within a kernel, by the size of its arguments.
+/// Tells where the time goes: sums the device's seconds and the bytes of every launch on it while
+/// it lives, by kernel and, within a kernel, by the size of its arguments.
 class LaunchProfile final : public LaunchObserver {
  public:
   struct Entry {

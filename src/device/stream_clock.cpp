@@ -1,3 +1,5 @@
+// Takes times on a stream. On the host work ends before a launch returns, so the clock of the host
+// serves.
 #include "device/stream_clock.h"
 
 #include <utility>
@@ -7,7 +9,7 @@
 namespace mpitron::device {
 namespace {
 
-/// Of a stream on which nothing is queued.
+/// Clock of a stream on which nothing is queued.
 class HostClock final : public StreamClock {
  public:
   void mark() override { marks_.push_back(Trace::now()); }

@@ -23,7 +23,7 @@ class StreamClock {
 /// Lives no longer than the stream.
 std::unique_ptr<StreamClock> make_stream_clock(Stream& stream);
 
-/// Of a GPU; defined only where `kHasCuda` (device/cuda).
+/// Makes the clock of a GPU's stream; defined only where `kHasCuda` (device/cuda).
 std::unique_ptr<StreamClock> make_stream_clock(CudaStream& stream);
 
 /// Rows of calls, and calls in a row.

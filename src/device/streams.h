@@ -4,8 +4,8 @@ namespace mpitron::device {
 
 class LaunchObserver;
 
-/// What every stream has: an observer that sees each launch (tracing, timing, NaN hunting); none as
-/// a rule.
+/// Parts that every stream has: an observer that sees each launch (tracing, timing, NaN hunting);
+/// none as a rule.
 struct StreamBase {
   LaunchObserver* observer = nullptr;
 };
@@ -21,8 +21,8 @@ struct HostStream : StreamBase {
   static constexpr const char* name = "host";
 };
 
-/// Nothing runs: for plans, which ask what a program launches, allocates and sends. A kernel whose
-/// results decide sizes may have an overload all the same.
+/// Stream on which nothing runs: for plans, which ask what a program launches, allocates and sends.
+/// A kernel whose results decide sizes may have an overload all the same.
 struct NullStream : StreamBase {
   static constexpr const char* name = "null";
 };

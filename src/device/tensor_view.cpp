@@ -1,3 +1,4 @@
+// Computes strides, slices and reshapes of views; none of them touches the elements.
 #include "device/tensor_view.h"
 
 #include <fmt/format.h>

@@ -75,7 +75,7 @@ struct InOut : TensorView {
 TensorView slice(const TensorView& view, int dim, Index begin, Index end);
 ConstTensorView slice(const ConstTensorView& view, int dim, Index begin, Index end);
 
-/// The same elements under another shape; the view must be contiguous.
+/// Views the same elements under another shape; the view must be contiguous.
 TensorView reshape(const TensorView& view, const Shape& shape);
 ConstTensorView reshape(const ConstTensorView& view, const Shape& shape);
 

@@ -9,10 +9,12 @@
 #include "io/logs/json_text.h"
 #include "launch/rank_place.h"
 
+// Results of checks as text between ranks, merged over machines, and as a report.
+
 namespace mpitron::doctor {
 namespace {
 
-// ASCII's own separators, which no text of a check holds.
+/// Separators of ASCII's own, which no text of a check holds.
 constexpr char kField = '\x1f';
 constexpr char kRecord = '\x1e';
 
@@ -27,13 +29,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-/// Machines that say the same.
+/// A result, and the machines that say it.
 struct Opinion {
   CheckResult result;
   std::vector<std::string> nodes;
 };
 
-/// Verdicts of all nodes on one check, with who holds which.
+/// Returns the verdicts of all nodes on one check, with who holds which.
 std::vector<Opinion> opinions_of(const std::string& name, const std::vector<NodeResults>& nodes) {
   std::vector<Opinion> opinions;
   for (const NodeResults& node : nodes) {
@@ -50,7 +52,7 @@ std::vector<Opinion> opinions_of(const std::string& name, const std::vector<Node
   return opinions;
 }
 
-/// Names in the order in which they first come.
+/// Returns the names of checks in the order in which they first come.
 std::vector<std::string> names_of(const std::vector<NodeResults>& nodes) {
   std::vector<std::string> names;
   for (const NodeResults& node : nodes) {
@@ -85,7 +87,7 @@ std::string to_text(const std::vector<CheckResult>& results) {
   return text;
 }
 
-/// The inverse of `to_text`, for results of other ranks.
+/// Inverts `to_text`, for results of other ranks.
 std::vector<CheckResult> read_results(const std::string& text) {
   std::vector<CheckResult> results;
   for (const std::string& record : split(text, kRecord)) {
@@ -97,7 +99,7 @@ std::vector<CheckResult> read_results(const std::string& text) {
   return results;
 }
 
-/// The same verdict on all nodes is one line; otherwise each is told with its nodes.
+/// Makes one line of a verdict that all nodes share; otherwise each is told with its nodes.
 std::vector<CheckResult> merge(const std::vector<NodeResults>& nodes) {
   std::vector<CheckResult> merged;
   for (const std::string& name : names_of(nodes)) {
@@ -112,7 +114,7 @@ std::vector<CheckResult> merge(const std::vector<NodeResults>& nodes) {
   return merged;
 }
 
-/// Columns of verdict, name and text; remedies below.
+/// Writes columns of verdict, name and text; remedies below.
 std::string to_report(const std::vector<CheckResult>& results) {
   std::size_t width = 0;
   for (const CheckResult& result : results) {
@@ -131,7 +133,7 @@ std::string to_report(const std::vector<CheckResult>& results) {
                             count(results, Verdict::skipped));
 }
 
-/// Names are stable: scripts look for them.
+/// Writes results for scripts, which look for the names: they are stable.
 std::string to_json(const std::vector<CheckResult>& results) {
   std::vector<std::string> rows;
   for (const CheckResult& result : results) {

@@ -4,11 +4,12 @@
 
 namespace mpitron::doctor {
 
+/// Judgements of a check, from best to worst; only `fail` makes doctor end with an error.
 enum class Verdict { ok, skipped, warn, fail };
 
 const char* to_string(Verdict verdict);
 
-/// What one check says of a machine.
+/// The result of one check of a machine.
 struct CheckResult {
   std::string name;
   Verdict verdict = Verdict::ok;
@@ -18,26 +19,26 @@ struct CheckResult {
   bool operator==(const CheckResult&) const = default;
 };
 
-/// For sending; `read_results` makes the same of it.
+/// Packs results for sending; `read_results` makes the same of it.
 std::string to_text(const std::vector<CheckResult>& results);
 std::vector<CheckResult> read_results(const std::string& text);
 
-/// What a machine says of itself.
+/// The results of a machine.
 struct NodeResults {
   std::string node;
   std::vector<CheckResult> results;
 };
 
-/// One list for all machines, in the first one's order: results that all share are told once,
-/// others for each set of machines that say the same.
+/// Returns one list for all machines, in the first one's order: results that all share are told
+/// once, others for each set of machines that say the same.
 std::vector<CheckResult> merge(const std::vector<NodeResults>& nodes);
 
-/// For people: a line for each check, advice below it, the sum at the end.
+/// Returns a line for each check, advice below it, the sum at the end.
 std::string to_report(const std::vector<CheckResult>& results);
-/// {"ok": ..., "checks": [{"name", "verdict", "found", "advice"}, ...]}
+/// Returns {"ok": ..., "checks": [{"name", "verdict", "found", "advice"}, ...]}.
 std::string to_json(const std::vector<CheckResult>& results);
 
-/// No check failed; warnings are allowed.
+/// Returns whether no check failed; warnings are allowed.
 bool passed(const std::vector<CheckResult>& results);
 
 }  // namespace mpitron::doctor

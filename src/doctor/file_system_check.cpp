@@ -10,6 +10,8 @@
 #include "checkpoint/tools/io_bench.h"
 #include "utils/system/files.h"
 
+// The folder of a run: its file system, its room, and how fast all ranks together write there.
+
 namespace mpitron::doctor {
 namespace {
 
@@ -21,6 +23,7 @@ struct KnownType {
   unsigned long magic;
   const char* name;
 };
+/// Magic numbers of statfs(2).
 constexpr std::array kTypes = {KnownType{0xEF53, "ext4"},        KnownType{0x58465342, "xfs"},
                                KnownType{0x9123683E, "btrfs"},   KnownType{0x01021994, "tmpfs"},
                                KnownType{0x794C7630, "overlay"}, KnownType{0x6969, "nfs"},
@@ -38,7 +41,8 @@ double fastest(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
 }
 
-/// Before all ranks measure together: one that fails then would keep the others waiting.
+/// Writes a small file before all ranks measure together: one that fails then would keep the others
+/// waiting.
 void try_to_write(const std::filesystem::path& folder, Index rank) {
   const std::filesystem::path probe = folder / fmt::format("doctor.{}", rank);
   AtomicFile file(probe);
@@ -49,7 +53,7 @@ void try_to_write(const std::filesystem::path& folder, Index rank) {
 
 }  // namespace
 
-/// Writes as a checkpoint would, with all ranks at once.
+/// Measures writes as a checkpoint would make them, with all ranks at once.
 FileSystemFacts read_file_system(const std::filesystem::path& folder, comm::World& world,
                                  Index bytes_per_rank) {
   FileSystemFacts facts{.folder = folder, .type = "", .error = ""};
@@ -78,7 +82,8 @@ FileSystemFacts read_file_system(const std::filesystem::path& folder, comm::Worl
   return facts;
 }
 
-/// Remedies depend on the type: a network file system or a memory disk need others.
+/// Judges room and speed; remedies depend on the type: a network file system or a memory disk need
+/// others.
 std::vector<CheckResult> check_file_system(const FileSystemFacts& facts) {
   if (!facts.error.empty()) {
     return {{"run directory", Verdict::fail, facts.error,

@@ -9,7 +9,7 @@
 
 namespace mpitron::doctor {
 
-/// Where a run would write, and how fast all ranks together can.
+/// The folder where a run would write, and how fast all ranks together can.
 struct FileSystemFacts {
   std::filesystem::path folder;
   std::string type;  // "ext4", "lustre", ...; a number where the name is not known
@@ -20,7 +20,8 @@ struct FileSystemFacts {
   double separate_bytes_per_s = 0;
 };
 
-/// Every rank calls it; each writes `bytes_per_rank` twice (io-bench) and removes it.
+/// Measures a folder. Every rank calls it; each writes `bytes_per_rank` twice (io-bench) and
+/// removes it.
 FileSystemFacts read_file_system(const std::filesystem::path& folder, comm::World& world,
                                  Index bytes_per_rank);
 

@@ -7,6 +7,9 @@
 
 #include "doctor/node_checks.h"
 
+// Failures of MPI and Slurm that others have reported, each with the facts by which it is
+// recognised before it happens.
+
 namespace mpitron::doctor {
 namespace {
 
@@ -25,7 +28,7 @@ bool is_open_mpi(const MachineFacts& s) {
   return s.mpi.version.starts_with("Open MPI");
 }
 
-/// A row: when it applies, what happens then, what mends it and where it was reported.
+/// A row of the table: when it applies, what happens then, what mends it and where it was reported.
 struct KnownFailure {
   const char* name;
   Verdict verdict;
@@ -97,7 +100,7 @@ constexpr KnownFailure kKnown[] = {
      "export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK"},
 };
 
-/// Whether the loader finds it, which is all that many remedies depend on.
+/// Returns whether the loader finds a library, which is all that many remedies depend on.
 bool can_load(const char* library) {
   void* const handle = ::dlopen(library, RTLD_LAZY | RTLD_LOCAL);
   if (handle != nullptr) {
@@ -130,7 +133,7 @@ MachineFacts read_machine_facts(const launch::Environment& environment,
   return s;
 }
 
-/// Those that apply, each with the variable or command that mends it.
+/// Returns those that apply, each with the variable or command that mends it.
 std::vector<CheckResult> check_known_failures(const MachineFacts& facts) {
   std::vector<CheckResult> results;
   for (const KnownFailure& known : kKnown) {

@@ -12,6 +12,8 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 
+// Network interfaces, and the variables by which MPI and NCCL choose among them.
+
 namespace mpitron::doctor {
 namespace {
 
@@ -26,6 +28,7 @@ std::vector<std::string> split(const std::string& list) {
   return words;
 }
 
+/// Recognises bridges of containers and virtual machines by their usual names.
 bool is_virtual(const Interface& one) {
   constexpr std::array kPrefixes = {"docker", "virbr",   "veth",   "br-",
                                     "cni",    "flannel", "podman", "lxc"};
@@ -48,7 +51,7 @@ std::vector<std::string> names_where(const std::vector<Interface>& interfaces, R
   return names;
 }
 
-/// "10.0.0.0/16" holds "10.0.3.4".
+/// Returns whether a network such as "10.0.0.0/16" holds an address such as "10.0.3.4".
 bool holds(const std::string& network, const std::string& address) {
   const std::size_t slash = network.find('/');
   int bits = -1;
@@ -62,7 +65,7 @@ bool holds(const std::string& network, const std::string& address) {
   return ((ntohl(base.s_addr) ^ ntohl(own.s_addr)) & mask) == 0;
 }
 
-/// The result for a variable that chooses `chosen` of the interfaces.
+/// Judges a variable that chooses `chosen` of the interfaces.
 CheckResult check_choice(const std::string& variable, const std::string& value,
                          const std::vector<std::string>& chosen,
                          const std::vector<Interface>& interfaces) {
@@ -85,7 +88,8 @@ CheckResult check_choice(const std::string& variable, const std::string& value,
   return result;
 }
 
-/// Libraries choose an interface themselves where none is named; with several that can be wrong.
+/// Judges what is there without variables: libraries choose an interface themselves, and with
+/// several that can be wrong.
 CheckResult check_unset(const std::vector<Interface>& interfaces) {
   const auto usable = names_where(interfaces, is_usable);
   const auto real = names_where(
@@ -107,7 +111,7 @@ CheckResult check_unset(const std::vector<Interface>& interfaces) {
 
 }  // namespace
 
-/// Up or down, with the first IPv4 address; empty where the system tells none.
+/// Joins the system's entries, one an address, by interface; empty where the system tells none.
 std::vector<Interface> read_interfaces() {
   ifaddrs* raw = nullptr;
   if (::getifaddrs(&raw) != 0) {
@@ -133,7 +137,7 @@ std::vector<Interface> read_interfaces() {
   return interfaces;
 }
 
-/// NCCL's pattern: prefixes, `=` for whole names, `^` for all others.
+/// Applies NCCL's pattern: prefixes, `=` for whole names, `^` for all others.
 std::vector<std::string> nccl_choice(const std::string& pattern,
                                      const std::vector<Interface>& interfaces) {
   std::string rest = pattern;
@@ -150,7 +154,7 @@ std::vector<std::string> nccl_choice(const std::string& pattern,
   });
 }
 
-/// Open MPI's list: names or networks.
+/// Applies Open MPI's list: names or networks.
 std::vector<std::string> open_mpi_choice(const std::string& list,
                                          const std::vector<Interface>& interfaces) {
   const std::vector<std::string> words = split(list);
@@ -164,7 +168,8 @@ std::vector<std::string> open_mpi_choice(const std::string& list,
   });
 }
 
-/// Variables that name no interface of this node are the usual cause of a hang at the start.
+/// Judges the variables: those that name no interface of this node are the usual cause of a hang at
+/// the start.
 std::vector<CheckResult> check_network(const std::vector<Interface>& interfaces,
                                        const launch::Environment& environment) {
   std::vector<CheckResult> results;

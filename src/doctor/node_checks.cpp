@@ -18,6 +18,10 @@
 #include "launch/rank_place.h"
 #include "utils/system/machine.h"
 
+// Checks that a machine does alone and before MPI starts: libraries, launch, limits, shared memory,
+// GPUs. Facts are read first and judged by functions without side effects, so that tests need no
+// such machine.
+
 namespace mpitron::doctor {
 
 namespace {
@@ -30,7 +34,7 @@ std::string describe(const launch::CpuBinding& cpus) {
                      cpus.processors, launch::ranges(cpus.numa));
 }
 
-/// Processors, memory and kernel in one line.
+/// Tells processors, memory and kernel in one line.
 CheckResult describe_machine() {
   utsname system{};
   ::uname(&system);
@@ -46,7 +50,7 @@ CheckResult check_launch(const launch::Environment& environment) {
           warning.empty() ? "nothing contradicts" : warning, ""};
 }
 
-/// Ranks of this machine, as the launcher says.
+/// Returns the ranks of this machine, as the launcher says; 1 where it does not.
 Index ranks_here(const launch::Environment& environment) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_STEP_TASKS_PER_NODE"}) {
     if (const auto number = launch::number_of(environment, name)) {
@@ -60,7 +64,7 @@ void append(std::vector<CheckResult>& results, const std::vector<CheckResult>& m
   results.insert(results.end(), more.begin(), more.end());
 }
 
-/// "2.6" of "2.6.3": what promises the same interface.
+/// Returns "2.6" of "2.6.3": the part that promises the same interface.
 std::string minor_of(const std::string& version) {
   const std::size_t first = version.find('.');
   return version.substr(0, first == std::string::npos ? first : version.find('.', first + 1));
@@ -68,7 +72,7 @@ std::string minor_of(const std::string& version) {
 
 constexpr Index kFilesWanted = 4096;
 
-/// Nothing where there is no limit.
+/// Returns a limit; nothing where there is none.
 std::optional<Index> soft_limit(__rlimit_resource resource) {
   rlimit limit{};
   if (::getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
@@ -87,7 +91,7 @@ constexpr Index kWantedByRank = 64 * kMiB;  // NCCL's buffers as well
 
 }  // namespace
 
-/// Checks that need no other node.
+/// Runs all checks that need no other node.
 std::vector<CheckResult> check_node(const ThisProgram& program) {
   const launch::Environment& environment = program.environment;
   const MachineFacts facts = read_machine_facts(environment, program.mpi);
@@ -104,7 +108,7 @@ std::vector<CheckResult> check_node(const ThisProgram& program) {
   return results;
 }
 
-/// A library at run time that differs from the one at build time is told.
+/// Tells a library at run time that differs from the one at build time.
 CheckResult check_libraries(const std::vector<LibraryVersion>& libraries) {
   std::vector<std::string> found, exchanged;
   for (const LibraryVersion& library : libraries) {
@@ -131,7 +135,8 @@ Limits read_limits() {
           .address_space = soft_limit(RLIMIT_AS)};
 }
 
-/// Locked memory matters to fast networks, open files to many ranks, processes to threads.
+/// Judges the limits: locked memory matters to fast networks and GPUs, open files to many ranks,
+/// address space to what ranks reserve.
 std::vector<CheckResult> check_limits(const Limits& limits, bool pins_memory, Index memory_bytes) {
   CheckResult locked{"locked memory", Verdict::ok, told(limits.locked_memory), ""};
   if (pins_memory && limits.locked_memory) {
@@ -167,7 +172,7 @@ std::vector<CheckResult> check_limits(const Limits& limits, bool pins_memory, In
   return {locked, files, core, addresses};
 }
 
-/// Nothing where there is none, as in some containers.
+/// Reads /dev/shm; nothing where there is none, as in some containers.
 SharedMemory read_shared_memory() {
   struct statvfs status {};
   if (::statvfs("/dev/shm", &status) != 0) {
@@ -178,7 +183,7 @@ SharedMemory read_shared_memory() {
           static_cast<Index>(status.f_bavail) * unit};
 }
 
-/// MPI falls back to copies through the kernel where it is too small.
+/// Judges its size: below the need of the ranks MPI fails, below NCCL's it is slow or fails later.
 CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node) {
   CheckResult result{"/dev/shm", Verdict::ok, "", ""};
   const char* const larger =
@@ -205,7 +210,7 @@ CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node)
   return result;
 }
 
-/// Device files tell of GPUs whose driver does not answer.
+/// Looks at device files first: they tell of GPUs whose driver does not answer.
 GpuFacts read_gpus(bool built_with_cuda) {
   GpuFacts facts{.devices = {}, .has_driver = false, .built_with_cuda = built_with_cuda};
   std::error_code error;
@@ -224,7 +229,7 @@ GpuFacts read_gpus(bool built_with_cuda) {
   return facts;
 }
 
-/// What stands between a GPU and this program: driver, build, visibility.
+/// Tells what stands between a GPU and this program: driver, build, visibility.
 CheckResult check_gpus(const GpuFacts& facts, const launch::Environment& environment) {
   if (facts.devices.empty()) {
     return {"gpu", Verdict::skipped, "no NVIDIA GPU here (/dev/nvidia0)", ""};

@@ -11,10 +11,10 @@
 
 namespace mpitron::doctor {
 
-/// Fails where a library was exchanged for another major or minor version after the build.
+/// Checks that no library was exchanged for another major or minor version after the build.
 CheckResult check_libraries(const std::vector<LibraryVersion>& libraries);
 
-/// What the checks of a machine cannot read from it.
+/// Facts of the program that the checks of a machine cannot read from it.
 struct ThisProgram {
   launch::Environment environment;
   launch::MpiLibrary mpi;
@@ -22,7 +22,7 @@ struct ThisProgram {
   bool has_cuda = false;
 };
 
-/// All checks that a machine can do alone and before MPI starts.
+/// Runs all checks that a machine can do alone and before MPI starts.
 std::vector<CheckResult> check_node(const ThisProgram& program);
 
 /// Soft limits of this process (`ulimit`); none: unlimited.
@@ -35,9 +35,9 @@ struct Limits {
 
 Limits read_limits();
 
-/// One result for each limit. `pins_memory`: the machine has InfiniBand or GPUs, whose drivers lock
-/// memory; `memory_bytes`: of the machine, as much as each rank reserves of addresses (it touches
-/// little of it).
+/// Returns one result for each limit. `pins_memory`: the machine has InfiniBand or GPUs, whose
+/// drivers lock memory; `memory_bytes`: of the machine, as much as each rank reserves of addresses
+/// (it touches little of it).
 std::vector<CheckResult> check_limits(const Limits& limits, bool pins_memory, Index memory_bytes);
 
 /// Size and free bytes of /dev/shm.
@@ -49,7 +49,8 @@ struct SharedMemory {
 
 SharedMemory read_shared_memory();
 
-/// MPI keeps 4 MiB per rank there, NCCL up to some tens: it must not be a container's 64 MiB.
+/// Judges the size: MPI keeps 4 MiB per rank there, NCCL up to some tens: it must not be a
+/// container's 64 MiB.
 CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node);
 
 /// GPUs as the system shows them.
@@ -64,7 +65,7 @@ GpuFacts read_gpus(bool built_with_cuda);
 
 CheckResult check_gpus(const GpuFacts& facts, const launch::Environment& environment);
 
-/// What is known to break MPI_Init or the first message depends on these.
+/// Facts of a machine on which known failures of MPI_Init or of the first message depend.
 struct MachineFacts {
   launch::Environment environment;
   launch::MpiLibrary mpi;
@@ -79,7 +80,7 @@ struct MachineFacts {
 MachineFacts read_machine_facts(const launch::Environment& environment,
                                 const launch::MpiLibrary& mpi);
 
-/// One result for each known failure that these facts would meet, with the variable that
+/// Returns one result for each known failure that these facts would meet, with the variable that
 /// mends it; a single `ok` where there is none.
 std::vector<CheckResult> check_known_failures(const MachineFacts& facts);
 

@@ -20,6 +20,9 @@
 #include "utils/timer.h"
 #include "utils/trace.h"
 
+// Speeds and clocks of the nodes of a job, compared with each other: one slow node makes all others
+// wait in every step.
+
 namespace mpitron::doctor {
 
 namespace {
@@ -30,7 +33,7 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-/// The median of all nodes is what a node is compared with.
+/// Returns the median of all nodes, with which a node is compared.
 Speed median_of(const std::vector<const NodeSpeed*>& nodes) {
   std::vector<double> flops, bytes;
   for (const NodeSpeed* node : nodes) {
@@ -46,7 +49,7 @@ std::string percent_of(double value, double whole, const char* what) {
 
 using tensor::Tensor;
 
-/// The fastest of some repetitions: noise only slows down.
+/// Returns the fastest of some repetitions: noise only slows down.
 template <class Work>
 double fastest(const SpeedProbe& probe, Work&& work) {
   double best = std::numeric_limits<double>::max();
@@ -67,7 +70,7 @@ Tensor filled(device::Device& host, const Shape& shape) {
 
 }  // namespace
 
-/// All ranks' measurements, by their nodes.
+/// Collects all ranks' measurements, by their nodes.
 std::vector<NodeSpeed> gather_speeds(comm::World& world, const Speed& own) {
   const auto texts =
       checkpoint::collect_texts(*world.all(), fmt::format("{} {}", own.flops, own.bytes_per_s));
@@ -139,7 +142,8 @@ CheckResult check_node_speeds(const std::vector<NodeSpeed>& nodes,
   return result;
 }
 
-/// Products of matrices for arithmetic, a copy for memory; all cores of the rank's share.
+/// Measures products of matrices for arithmetic and a scaled copy for memory, on the cores of the
+/// rank's share.
 Speed measure_speed(device::Device& host, const SpeedProbe& probe) {
   const Shape square = {probe.side, probe.side};
   const Tensor a = filled(host, square), b = filled(host, square), c = filled(host, square);
@@ -164,7 +168,7 @@ namespace {
 constexpr double kNoticed = 0.1;  // seconds: lines of two logs get out of order
 constexpr double kRefused = 60;   // munge takes credentials for five minutes; some of it is used up
 
-/// The wall clock minus the one that measures durations, in nanoseconds.
+/// Returns the wall clock minus the one that measures durations, in nanoseconds.
 std::int64_t wall_minus_steady() {
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::nanoseconds>(wall).count() - Trace::now();
@@ -172,7 +176,8 @@ std::int64_t wall_minus_steady() {
 
 }  // namespace
 
-/// Asks all ranks at once where their clock stands.
+/// Asks all ranks at once where their clock stands, by way of the steady clocks, whose offset
+/// messages measure well.
 std::vector<ClockReading> read_clocks(comm::World& world) {
   std::vector<Index> ranks(static_cast<std::size_t>(world.size()));
   std::iota(ranks.begin(), ranks.end(), Index{0});
@@ -191,7 +196,8 @@ std::vector<ClockReading> read_clocks(comm::World& world) {
   return readings;
 }
 
-/// Logs and traces of several nodes are read together: seconds apart confuse their order.
+/// Judges the differences: logs and traces of several nodes are read together, and seconds apart
+/// confuse their order.
 CheckResult check_clocks(const std::vector<ClockReading>& readings) {
   double largest = 0;
   std::vector<std::string> off;

@@ -10,7 +10,7 @@
 
 namespace mpitron::doctor {
 
-/// What a process gets from its machine.
+/// The speed that a process gets from its machine.
 struct Speed {
   double flops = 0;        // fp32 operations per second in a matrix product
   double bytes_per_s = 0;  // read and written while memory is scaled
@@ -23,10 +23,10 @@ struct SpeedProbe {
   std::function<void()> barrier;   // of all ranks, so that neighbours measure at the same time
 };
 
-/// HostRuntime must live.
+/// Measures this rank; HostRuntime must live.
 Speed measure_speed(device::Device& host, const SpeedProbe& probe);
 
-/// What the ranks of a machine reach together.
+/// The speed that the ranks of a machine reach together.
 struct NodeSpeed {
   std::string node;
   Index ranks = 0;
@@ -42,22 +42,23 @@ struct SlowNode {
   std::string reason;
 };
 
-/// Those whose product or memory reaches less than `threshold` of the median.
+/// Returns those whose product or memory reaches less than `threshold` of the median.
 std::vector<SlowNode> slow_nodes(const std::vector<NodeSpeed>& nodes, double threshold);
 
 CheckResult check_node_speeds(const std::vector<NodeSpeed>& nodes,
                               const std::vector<SlowNode>& slow);
 
-/// How far the wall clock of a rank's machine is ahead of rank 0's.
+/// A rank's machine, and how far its wall clock is ahead of rank 0's.
 struct ClockReading {
   std::string node;
   double seconds = 0;
 };
 
-/// Of all ranks, on rank 0; nothing elsewhere. Every rank calls it.
+/// Reads the clocks of all ranks, on rank 0; nothing elsewhere. Every rank calls it.
 std::vector<ClockReading> read_clocks(comm::World& world);
 
-/// Logs and time limits want clocks that agree; munge refuses what is minutes old.
+/// Judges the clocks: logs and time limits want clocks that agree; munge refuses what is minutes
+/// old.
 CheckResult check_clocks(const std::vector<ClockReading>& readings);
 
 }  // namespace mpitron::doctor

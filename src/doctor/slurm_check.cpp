@@ -12,6 +12,9 @@
 #include "utils/system/files.h"
 #include "utils/system/machine.h"
 
+// How Slurm would start ranks here: its PMIx plugin, its default, and munge, each asked of the
+// programs and files of the installation.
+
 namespace mpitron::doctor {
 namespace {
 
@@ -19,7 +22,7 @@ constexpr const char* kPmixLibrary = "libpmix.so";
 constexpr const char* kConfiguration = "/etc/slurm/slurm.conf";
 constexpr const char* kMungeSocket = "/run/munge/munge.socket.2";
 
-/// Absolute paths that a library holds as whole strings.
+/// Returns the absolute paths that a library holds as whole strings.
 std::vector<std::filesystem::path> paths_in(const std::string& bytes) {
   std::vector<std::filesystem::path> paths;
   for (std::size_t at = bytes.find(std::string("\0/", 2)); at != std::string::npos;
@@ -35,7 +38,7 @@ std::vector<std::filesystem::path> paths_in(const std::string& bytes) {
   return paths;
 }
 
-/// Where AuthInfo says, else the default.
+/// Returns the socket that AuthInfo names, else the default.
 std::filesystem::path munge_socket(const std::string& configuration) {
   const std::string info = setting(configuration, "AuthInfo");
   const std::size_t at = info.find("socket=");
@@ -46,7 +49,7 @@ std::filesystem::path munge_socket(const std::string& configuration) {
   return info.substr(begin, info.find(',', begin) - begin);
 }
 
-/// Whether something accepts connections there.
+/// Returns whether something accepts connections there.
 bool answers(const std::filesystem::path& socket) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -62,7 +65,8 @@ bool answers(const std::filesystem::path& socket) {
   return connected;
 }
 
-/// Open MPI of Debian needs pmix; without the plugin each rank thinks it is alone.
+/// Checks that srun has a plugin for PMIx that it can open: Open MPI of Debian needs it, and
+/// without it each rank thinks it is alone.
 CheckResult check_plugin(const SlurmFacts& facts) {
   CheckResult result{"slurm pmix", Verdict::ok, "", ""};
   std::istringstream words(facts.mpi_list);
@@ -90,7 +94,7 @@ CheckResult check_plugin(const SlurmFacts& facts) {
   return result;
 }
 
-/// srun's type must be one that the MPI library speaks.
+/// Checks that srun's type is one that the MPI library speaks.
 CheckResult check_mpi_type(const SlurmFacts& facts, const launch::Environment& environment,
                            const launch::MpiLibrary& mpi) {
   const std::string fallback = setting(facts.configuration, "MpiDefault");
@@ -108,7 +112,7 @@ CheckResult check_mpi_type(const SlurmFacts& facts, const launch::Environment& e
   return result;
 }
 
-/// Without munge no job starts.
+/// Checks munge, without which no job starts.
 CheckResult check_munge(const SlurmFacts& facts) {
   const std::string type = setting(facts.configuration, "AuthType");
   const std::filesystem::path socket = munge_socket(facts.configuration);
@@ -125,7 +129,7 @@ CheckResult check_munge(const SlurmFacts& facts) {
 
 }  // namespace
 
-/// Names of plugins whose library is missing.
+/// Looks into each plugin for the folders it would open, and for the library in them.
 std::vector<std::filesystem::path> absent_pmix_libraries(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> absent;
   std::error_code error;  // no such folder: an empty loop
@@ -172,7 +176,7 @@ SlurmFacts read_slurm(const launch::Environment& environment) {
   return facts;
 }
 
-/// A line `Name=value` of slurm.conf, in any case.
+/// Searches the lines for `Name  = value`.
 std::string setting(const std::string& configuration, const std::string& name) {
   std::istringstream lines(configuration);
   for (std::string line; std::getline(lines, line);) {
@@ -187,7 +191,7 @@ std::string setting(const std::string& configuration, const std::string& name) {
   return "";
 }
 
-/// Skipped without a cluster.
+/// Judges the facts; skipped without a cluster.
 std::vector<CheckResult> check_slurm(const SlurmFacts& facts,
                                      const launch::Environment& environment,
                                      const launch::MpiLibrary& mpi) {

@@ -24,11 +24,12 @@ struct SlurmFacts {
 /// Empty facts where no srun is there.
 SlurmFacts read_slurm(const launch::Environment& environment);
 
-/// Files that the PMIx plugins in `folder` open by name and that are not there: a plugin names the
-/// folder of its libpmix.so, unversioned, which distributions put into a development package.
+/// Returns files that the PMIx plugins in `folder` open by name and that are not there: a plugin
+/// names the folder of its libpmix.so, unversioned, which distributions put into a development
+/// package.
 std::vector<std::filesystem::path> absent_pmix_libraries(const std::filesystem::path& folder);
 
-/// The value of a row "Name  = value" of `scontrol show config`; empty where there is none.
+/// Returns the value of a row "Name  = value" of `scontrol show config`; empty where there is none.
 std::string setting(const std::string& configuration, const std::string& name);
 
 /// One result for each thing that can fail, with what mends it.

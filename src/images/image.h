@@ -38,7 +38,7 @@ struct Size {
   Index width = 0, height = 0;
 };
 
-/// To the nearest number of 8 bits below or above; what lies outside becomes 0 or 255.
+/// Returns the nearest number of 8 bits: what lies outside becomes 0 or 255.
 inline std::uint8_t clamped(Index value) {
   return static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
 }

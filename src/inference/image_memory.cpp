@@ -14,6 +14,8 @@
 
 namespace mpitron::inference {
 
+/// Runs the encoder on an image once and keeps its rows by the hash of the pixels; a prompt that
+/// shows the same image again shares them.
 SeenImageHandle ImageMemory::see(std::span<const float> tiles) {
   if (!model_.config().vlm) {
     throw_usage("a {} sees no images", model_.config().family().title);
@@ -63,6 +65,8 @@ const std::byte* ImageMemory::row_of(std::int64_t id) const {
   return static_cast<const std::byte*>(rows.view().data) + (image->first - id) * row_bytes;
 }
 
+/// Fills the rows of images into the embedding's input: ids below zero name a row that was seen
+/// before.
 void ImageMemory::place_rows(std::vector<std::int64_t>& ids, models::Batch& batch) const {
   const auto seen = std::ranges::count_if(ids, [](std::int64_t id) { return id < 0; });
   if (seen == 0) {

@@ -74,6 +74,7 @@ void append_plans(std::span<const StepPlan* const> plans, std::vector<std::int64
   }
 }
 
+/// Reads plans from words. Tokens are reserved first, because the plans hold spans into them.
 ReceivedPlans::ReceivedPlans(std::span<const std::int64_t> words,
                              std::span<const AdapterHandle> adapters)
     : words_(words.begin(), words.end()) {

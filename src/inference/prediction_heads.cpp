@@ -124,6 +124,8 @@ Tensor PredictionHeads::run(const Rows& rows, Index depth) {
   return model_.predict(context, depth - 1, autograd::constant(rows.inputs), batch).value;
 }
 
+/// Returns the likeliest token of a depth's output; drafts are greedy whatever the request's rule,
+/// since only the main model's draw counts.
 TokenId PredictionHeads::likeliest(const Tensor& row) {
   const autograd::CachedPass pass{
       .cache = caches_.keys, .states = caches_.states, .weights = caches_.weights, .pieces = {}};
@@ -139,6 +141,7 @@ TokenId PredictionHeads::likeliest(const Tensor& row) {
   });
 }
 
+/// Drafts with one depth after the other, each on the token that the depth before has drafted.
 void PredictionHeads::draft(const StepPlan& plan, TokenIds& drafts) {
   TokenIds known;
   for (const SequenceStep& sequence : plan.sequences) {
@@ -157,6 +160,7 @@ void PredictionHeads::draft(const StepPlan& plan, TokenIds& drafts) {
   }
 }
 
+/// Feeds the depths the tokens that the main model has drawn, so that their caches follow it.
 void PredictionHeads::learn(const StepPlan& plan, std::span<const TokenId> drafts,
                             const Tensor& hidden) {
   std::vector<TokenIds> known;

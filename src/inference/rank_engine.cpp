@@ -79,6 +79,8 @@ std::vector<Index> leaders_of(const comm::RankGrid& grid) {
 
 }  // namespace
 
+/// Divides the cache: blocks are counted over the ranks that share sequences, whose number the
+/// scheduler must know.
 RankEngine::RankEngine(device::Device& device, const models::Model& model, const RankPlace& place,
                        const comm::RankGrid& grid, EngineShape shape,
                        std::vector<AdapterHandle> adapters)
@@ -132,6 +134,7 @@ void RankEngine::start(std::span<const StepPlan* const> plans) {
   tick(plans);
 }
 
+/// Waits for the oldest plan. With a pipeline, empty plans push it through the stages behind it.
 void RankEngine::finish() {
   const Flight flight = std::move(flights_.front());
   flights_.pop_front();
@@ -154,6 +157,7 @@ void RankEngine::finish() {
   }
 }
 
+/// Follows the first rank on all others: receives plans, runs them, and ends when it is told to.
 void RankEngine::follow(device::Device& device, const models::Model& model, const RankPlace& place,
                         const EngineShape& shape, std::vector<AdapterHandle> adapters) {
   RankWorker worker(device, model, place, shape, std::move(adapters));

@@ -57,6 +57,8 @@ Tensor RankWorker::receive_hidden(Index rows) {
   return hidden;
 }
 
+/// Runs this stage's layers on the rows that came from the stage before, and sends what they give
+/// to the next one, or returns the logits from the last.
 void RankWorker::run(const StepPlan& plan, Index rows) {
   const Var input = place_.stage > 0 && rows > 0 ? autograd::constant(receive_hidden(rows)) : Var{};
   const Var hidden = runner_.run(plan, input);
@@ -73,6 +75,8 @@ void RankWorker::run(const StepPlan& plan, Index rows) {
   }
 }
 
+/// Takes the newest plans and runs those that were told as many ticks ago as this stage's number,
+/// so that all stages work at once on different steps.
 void RankWorker::tick(std::span<const std::int64_t> words) {
   recent_.push_front(std::make_unique<ReceivedPlans>(words, adapters_));
   if (static_cast<Index>(recent_.size()) <= place_.stage) {

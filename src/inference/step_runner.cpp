@@ -49,6 +49,8 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   }
 }
 
+/// Runs a step of one token on the first and the last block, so that weights are packed and
+/// libraries planned before the first request comes.
 void StepRunner::warm_up() {
   const TokenIds ids = {0};
   const std::vector<Index> first = {0}, second = {shape_.blocks - 1};
@@ -75,6 +77,8 @@ void StepRunner::adapt_rows(autograd::Adapter* adapter, Index first, Index count
   }
 }
 
+/// Lays the rows of all sequences one behind the other, and notes for each which positions and
+/// blocks it has, which adapter, and whether logits are wanted.
 void StepRunner::collect(std::span<const SequenceStep> sequences) {
   std::span<const TokenId> drafts = drafted_;
   pieces_.clear();
@@ -189,6 +193,8 @@ void StepRunner::encode(const SequenceStep& sequence) {
   model_.encode(context, batch_of_rows(pass.positions));
 }
 
+/// Runs a pass: copies of blocks and states that the plan asks for come first, since its rows may
+/// write where they were.
 Var StepRunner::run(const StepPlan& plan, const Var& input) {
   for (const PlaceCopy& copy : plan.block_copies) {  // both lie at one rank
     if (sharers() == 1 || copy.from % sharers() == sharers_->rank()) {
@@ -232,6 +238,8 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
   return hidden;
 }
 
+/// Appends the logits of rows that are wanted, in the order of the plan; only these rows go through
+/// the output layer.
 void StepRunner::append_logits(const Var& hidden, std::vector<float>& logits) {
   if (wanted_.empty()) {
     return;

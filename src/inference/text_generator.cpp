@@ -1,3 +1,6 @@
+// Generates text by running the whole window for every token, without a cache: no more than a loop
+// around the training forward pass. Windows are lengthened to a few lengths, because a GPU's
+// libraries plan for each.
 #include "inference/text_generator.h"
 
 #include <algorithm>
@@ -30,6 +33,7 @@ double uniform_at(std::uint64_t seed, std::size_t step) {
 
 }  // namespace
 
+/// Draws a token by the running sum of weights; temperature 0 takes the largest.
 Index sample_token(const std::vector<float>& logits, double temperature, double uniform) {
   const auto largest = std::ranges::max_element(logits);
   if (temperature <= 0) {
@@ -52,6 +56,7 @@ Index sample_token(const std::vector<float>& logits, double temperature, double 
   return static_cast<Index>(logits.size()) - 1;
 }
 
+/// Runs the last window of a text and returns the logits behind its last token.
 std::vector<float> TextGenerator::next_logits(const tokenizers::TokenIds& ids) const {
   const auto longest = static_cast<std::size_t>(model_.config().seq_length);
   const std::size_t window = std::min(ids.size(), longest);

@@ -21,6 +21,8 @@ EngineShape completed(EngineShape shape, const config::ModelConfig& model, Index
   return shape;
 }
 
+/// Makes a pass that runs one text through the training forward and keeps the logits of its last
+/// rows.
 UncachedEngine::Pass pass_of(device::Device& device, const models::Model& model) {
   return [&device, &model](const TokenIds& text, Index first_row, std::vector<float>& rows) {
     const auto count = static_cast<Index>(text.size());
@@ -59,6 +61,8 @@ TokenId& UncachedEngine::at(const SequenceStep& sequence, Index position) {
   return cache_[static_cast<std::size_t>(block * shape_.block_size + position % shape_.block_size)];
 }
 
+/// Computes a sequence from its first token on; its ids are read from the blocks, which hold
+/// nothing else here.
 void UncachedEngine::append_rows(const SequenceStep& sequence) {
   const Index count = sequence.first_position + static_cast<Index>(sequence.tokens.size());
   MPITRON_CHECK(sequence.adapter == nullptr, sequence.slot);
@@ -73,6 +77,7 @@ void UncachedEngine::append_rows(const SequenceStep& sequence) {
       logits_.size());
 }
 
+/// Runs a plan at once; nothing is under way behind this call.
 void UncachedEngine::start(std::span<const StepPlan* const> plans) {
   const StepPlan& plan = *plans[0];
   logits_.clear();

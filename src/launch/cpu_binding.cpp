@@ -5,6 +5,9 @@
 
 #include "launch/rank_place.h"
 
+// The processors of this process, asked of hwloc: the only file that calls it (src/launch/without
+// has the answer of a build that leaves hwloc out).
+
 namespace mpitron::launch {
 namespace {
 
@@ -15,7 +18,8 @@ struct Destroy {
 using Topology = std::unique_ptr<hwloc_topology, Destroy>;
 using Set = std::unique_ptr<hwloc_bitmap_s, Destroy>;
 
-/// The whole machine, also what a batch system keeps from this job: so all jobs number alike.
+/// Loads the whole machine, also what a batch system keeps from this job, so that all jobs number
+/// alike. Null where hwloc cannot.
 Topology load_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) {
@@ -26,6 +30,7 @@ Topology load_topology() {
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
 }
 
+/// Returns the logical numbers of the objects that share a processor with the set.
 std::vector<Index> numbers_of(hwloc_topology_t topology, hwloc_obj_type_t type,
                               hwloc_const_cpuset_t set) {
   std::vector<Index> numbers;

@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+// Environment variables as a map, and what kind of MPI library the program has: both decide whether
+// a launcher can connect its ranks.
+
 namespace mpitron::launch {
 
 Environment process_environment() {
@@ -32,6 +35,8 @@ std::optional<Index> number_of(const Environment& environment, const std::string
 
 namespace {
 
+/// Looks for components of PMI in the folders where distributions put Open MPI's plugins; s1 and s2
+/// are Slurm's PMI-1 and PMI-2.
 bool open_mpi_knows_pmi(const std::filesystem::path& libraries) {
   bool has_components = false;
   for (const char* below : {"openmpi", "openmpi3", "openmpi/lib/openmpi", "openmpi/lib/openmpi3"}) {

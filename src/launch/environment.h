@@ -12,16 +12,16 @@ namespace mpitron::launch {
 /// Environment variables: those of this process, or made-up ones.
 using Environment = std::map<std::string, std::string>;
 
-/// A copy, so that checks read what the process started with.
+/// Returns a copy, so that checks read what the process started with.
 Environment process_environment();
 
-/// The variable's text; none where it is not set.
+/// Returns the variable's text; none where it is not set.
 std::optional<std::string> text_of(const Environment& environment, const std::string& name);
-/// Its leading integer, so that Slurm's "4(x2)" is 4; none where it has none.
+/// Returns its leading integer, so that Slurm's "4(x2)" is 4; none where it has none.
 std::optional<Index> number_of(const Environment& environment, const std::string& name);
 
-/// The MPI library of this program, as far as launching depends on it.
-/// Which launchers can start it follows from these two.
+/// The MPI library of this program, as far as launching depends on it: which launchers can start it
+/// follows from these two.
 struct MpiLibrary {
   std::string version;     // first line of what MPI_Get_library_version says
   bool knows_pmi = false;  // PMI-1 or PMI-2, which srun offers beside PMIx

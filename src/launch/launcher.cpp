@@ -4,10 +4,13 @@
 
 #include "utils/error.h"
 
+// Finds out who started this process (mpirun, srun, nobody) and refuses starts in which each of
+// many ranks would take itself for the whole job: they would write over each other's checkpoints.
+
 namespace mpitron::launch {
 namespace {
 
-/// Told by rank 0 alone: all processes say the same.
+/// Throws an error that rank 0 alone tells: all processes say the same.
 template <class... Args>
 [[noreturn]] void refuse(fmt::format_string<Args...> text, Args&&... args) {
   throw Error(ExitCode::environment, fmt::format(text, std::forward<Args>(args)...), true);
@@ -24,6 +27,8 @@ Index Launch::presumed_rank() const {
   return task.value_or(0);
 }
 
+/// Open MPI's variables are asked first: its mpirun may run inside a step of srun, whose variables
+/// are there, too, and mean the helpers.
 Launch read_launch(const Environment& environment) {
   const auto number = [&](const char* name) { return number_of(environment, name); };
   Launch launch;

@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+// Places of ranks on cores, memory nodes and GPUs: sent to rank 0 as text, told as a map that joins
+// nodes that look alike, and checked for ranks that get in each other's way.
+
 namespace mpitron::launch {
 
 namespace {
@@ -32,14 +35,15 @@ std::vector<NodeRanks> by_node(const std::vector<RankPlace>& places) {
   return nodes;
 }
 
-/// "a | b | c", or "a" where all are the same.
+/// Returns "a | b | c", or "a" where all are the same.
 std::string alternatives(const std::vector<std::string>& texts) {
   const bool same = std::all_of(texts.begin(), texts.end(),
                                 [&](const std::string& text) { return text == texts[0]; });
   return same ? texts[0] : fmt::format("{}", fmt::join(texts, " | "));
 }
 
-/// What the ranks of a node have, without their numbers.
+/// Describes what the ranks of a node have, without their numbers: nodes with the same text become
+/// one line.
 std::string description(const NodeRanks& node, const std::vector<RankPlace>& places) {
   std::vector<std::string> cores, numa, gpus;
   bool bound = false;
@@ -56,7 +60,7 @@ std::string description(const NodeRanks& node, const std::vector<RankPlace>& pla
                      alternatives(numa), has_gpu ? ", GPU " + alternatives(gpus) : "");
 }
 
-/// Places of the ranks relative to the first.
+/// Returns the places of the ranks relative to the first.
 std::vector<Index> pattern(const NodeRanks& node) {
   std::vector<Index> steps;
   for (const Index rank : node.ranks) {
@@ -81,13 +85,15 @@ struct Sharers {
     return std::any_of(cores.begin(), cores.end(),
                        [&](Index core) { return other.cores.contains(core); });
   }
-  /// A rank alone may use both hardware threads of its cores; several ranks get in each other's
-  /// way there.
+  /// Processors that the group can use well. A rank alone may use both hardware threads of its
+  /// cores; several ranks get in each other's way there.
   Index capacity() const {
     return ranks.size() == 1 ? processors : static_cast<Index>(cores.size());
   }
 };
 
+/// Joins ranks into groups one by one: a new rank takes along every group that it shares a core
+/// with.
 std::vector<Sharers> sharers_of(const NodeRanks& node, const std::vector<RankPlace>& places) {
   std::vector<Sharers> groups;
   for (const Index rank : node.ranks) {
@@ -111,6 +117,7 @@ std::vector<Sharers> sharers_of(const NodeRanks& node, const std::vector<RankPla
   return groups;
 }
 
+/// Returns the sentence on a group that has too many threads, with the fix.
 std::string warning_about(const Sharers& group) {
   const auto count = static_cast<Index>(group.ranks.size());
   const Index capacity = group.capacity();
@@ -181,6 +188,7 @@ std::vector<std::string> rank_map(const std::vector<RankPlace>& places) {
     const std::string text = description(nodes[begin], places);
     std::vector<std::string> names;
     std::vector<Index> ranks;
+    // A line takes in neighbours that look alike.
     for (end = begin; end < nodes.size() && pattern(nodes[end]) == pattern(nodes[begin]) &&
                       description(nodes[end], places) == text;
          ++end) {
@@ -236,7 +244,7 @@ NumberedName take_apart(const std::string& name) {
   return {name.substr(0, stem), digits, digits > 0 ? std::stoll(name.substr(stem)) : 0};
 }
 
-/// Joined ends of runs: "01-16,18".
+/// Returns the joined ends of runs: "01-16,18".
 std::string join_runs(const std::vector<Index>& numbers, std::size_t digits) {
   std::vector<std::string> runs;
   for (std::size_t begin = 0, end = 0; begin < numbers.size(); begin = end) {

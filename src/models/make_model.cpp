@@ -1,3 +1,5 @@
+// Lists the families of models and how each is made. A new family needs its row here and in
+// config/model_family.cpp.
 #include "models/make_model.h"
 
 #include <algorithm>
@@ -24,7 +26,7 @@ std::unique_ptr<Model> make(const config::ModelConfig& config, device::Device& d
   return std::make_unique<M>(config, device, std::move(share));
 }
 
-/// By what is learned of images.
+/// Chooses a vision transformer by what is learned of images.
 std::unique_ptr<Model> make_vit(const config::ModelConfig& config, device::Device& device,
                                 Model::Share share) {
   switch (config.vision.task) {

@@ -1,3 +1,5 @@
+// Keeps optimizer states on the host and copies gradients in and parameters out. Copies are only
+// queued, so that the optimizer may update one tensor on the processor while the next arrives.
 #include "optim/host_share.h"
 
 #include <cmath>

@@ -6,12 +6,12 @@
 
 namespace mpitron::optim {
 
-/// Which tensors the processor updates (`--optimizer-offload-fraction`): in order, each that fits
-/// into the share of all elements.
+/// Chooses the tensors that the processor updates (`--optimizer-offload-fraction`): in order, each
+/// that fits into the share of all elements.
 std::vector<bool> tensors_on_processor(const std::vector<Index>& sizes, double fraction);
 
-/// Where a device's tensors are updated by the processor: memory of the host, page-locked unless
-/// the options say otherwise, and the copies to it and back.
+/// Memory of the host where a device's tensors are updated by the processor, page-locked unless the
+/// options say otherwise, with the copies to it and back.
 class HostShare {
  public:
   /// `device`: one with memory of its own; outlives this.
@@ -21,14 +21,14 @@ class HostShare {
   HostShare(const HostShare&) = delete;
   HostShare& operator=(const HostShare&) = delete;
 
-  /// In whose memory the state lies, and whose kernels update it.
+  /// Returns the device in whose memory the state lies, and whose kernels update it.
   device::Device& home() const { return *home_; }
 
   /// Queues a copy of a flat tensor of the device; to be read after `wait`.
   tensor::Tensor fetch(const tensor::Tensor& x);
   /// Queues a copy into a tensor of the device; `x` of `home`, left alone until the next `wait`.
   void send(const tensor::Tensor& x, const tensor::Tensor& to);
-  /// Until all that is queued on the device has ended.
+  /// Waits until all that is queued on the device has ended.
   void wait();
 
  private:

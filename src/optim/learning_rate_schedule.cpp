@@ -1,3 +1,5 @@
+// Computes the learning rate of an iteration as the reference's OptimizerParamScheduler does:
+// warm-up, then linear, cosine, inverse square root or WSD, by samples consumed.
 #include "optim/learning_rate_schedule.h"
 
 #include <algorithm>
@@ -22,7 +24,8 @@ double cosine_fall(double ratio) {
   return 0.5 * (std::cos(std::numbers::pi * ratio) + 1.0);
 }
 
-/// Of max_lr - min_lr that is left after `ratio` of the annealing; 1 at its start, 0 at its end.
+/// Returns the share of max_lr - min_lr that is left after `ratio` of the annealing; 1 at its
+/// start, 0 at its end.
 double wsd_fraction(WsdDecayStyle style, double ratio) {
   switch (style) {
     case WsdDecayStyle::linear:
@@ -80,8 +83,8 @@ void LearningRateSchedule::validate() const {
   }
 }
 
-/// Of max_lr - min_lr that is left: linear 1 - r, cosine (1 + cos(pi r)) / 2; WSD stays at 1 until
-/// it anneals.
+/// Returns the share of max_lr - min_lr that is left: linear 1 - r, cosine (1 + cos(pi r)) / 2; WSD
+/// stays at 1 until it anneals.
 double LearningRateSchedule::decay_fraction(double num_steps) const {
   if (lr_decay_style == LrDecayStyle::wsd) {
     const auto annealing_start = static_cast<double>(lr_decay_steps - wsd_decay_steps);

@@ -1,3 +1,5 @@
+// Scales the loss in fp16 as the reference's grad_scaler.py does; the state is in checkpoints,
+// since growth depends on past steps.
 #include "optim/loss_scaler.h"
 
 #include <algorithm>

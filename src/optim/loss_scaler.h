@@ -24,7 +24,7 @@ class LossScaler {
   static LossScaler dynamic(const config::OptimizerConfig& config);
 
   double scale() const { return state_.scale; }
-  /// What gradients are multiplied by: computed in double, rounded once.
+  /// Returns the factor of gradients, computed in double and rounded once.
   float inverse_scale() const { return static_cast<float>(1.0 / state_.scale); }
   /// Whether a step whose gradients are not finite makes no update.
   bool skips_overflows() const { return skips_overflows_; }

@@ -1,3 +1,5 @@
+// Exchanges pieces of matrices for optimizers that need whole ones. Segments are sorted by member
+// and sent in one all-to-all each way; ranks without a matrix take part with nothing.
 #include "optim/matrix_exchange.h"
 
 #include <algorithm>
@@ -37,7 +39,7 @@ Index sum_of(const std::vector<Index>& counts) {
   return std::accumulate(counts.begin(), counts.end(), Index{0});
 }
 
-/// Where the segment of each member begins.
+/// Returns the place where the segment of each member begins.
 std::vector<Index> begins_of(const std::vector<Index>& counts) {
   std::vector<Index> begins(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), begins.begin(), Index{0});

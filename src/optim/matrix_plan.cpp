@@ -1,3 +1,5 @@
+// Decides which rank updates which matrix: largest first, to the holder with the least to do. All
+// ranks compute the same plan from the same numbers, so nothing is agreed upon.
 #include "optim/matrix_plan.h"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ double cost_of(const Shape& shape) {
   return least * least * (2 * most + least);
 }
 
-/// Of the holders the one with the least to do.
+/// Returns, of the holders, the one with the least to do.
 Index owner_of(const std::vector<Part>& holders, const std::vector<double>& loads) {
   return std::ranges::min_element(
              holders, {},

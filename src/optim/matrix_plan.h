@@ -7,7 +7,7 @@
 
 namespace mpitron::optim {
 
-/// What a rank updates of a matrix: elements [begin, begin + numel) of a shard, flat.
+/// Part of a matrix that a rank updates: elements [begin, begin + numel) of a shard, flat.
 struct MatrixPiece {
   std::uint64_t matrix = 0;  // which; the same number on all ranks
   Shape shape = {};          // of the matrix, [out, in]
@@ -19,7 +19,7 @@ struct MatrixPiece {
   }
 };
 
-/// Which member of a group works on which matrix, and who gives and takes its pieces.
+/// Plan of matrices: which member of a group works on which, and who gives and takes its pieces.
 struct MatrixPlan {
   struct Part {
     Index member = 0;
@@ -31,7 +31,7 @@ struct MatrixPlan {
     std::vector<Part> sources;  // have every element once
     std::vector<Part> holders;  // all that have a part of it
   };
-  /// In a round each member owns at most one matrix.
+  /// Rounds of the plan, in each of which a member owns at most one matrix.
   std::vector<std::vector<Matrix>> rounds;
 };
 

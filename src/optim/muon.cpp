@@ -1,3 +1,5 @@
+// Computes Muon's direction: momentum in fp32, orthogonalisation by Newton-Schulz iterations in
+// bf16, scaling by the matrix's shape. A fused matrix is cut into its parts first.
 #include "optim/muon.h"
 
 #include <algorithm>
@@ -39,8 +41,8 @@ constexpr std::array kAol = {
     Coefficients{4.0098f, -7.0585f, 2.4635f}, Coefficients{3.4585f, -5.5479f, 2.5959f},
     Coefficients{2.7573f, -3.2939f, 1.4254f}, Coefficients{2.7215f, -3.0494f, 1.3169f}};
 
-/// Of step `step`, from 0. Lists of iterations that converge end with their last triple; the others
-/// begin again.
+/// Returns the coefficients of step `step`, from 0. Lists of iterations that converge end with
+/// their last triple; the others begin again.
 Coefficients coefficients(MuonCoefficients kind, std::size_t step) {
   const auto cycled = [step](const auto& list) { return list[step % list.size()]; };
   const auto kept = [step](const auto& list) { return list[std::min(step, list.size() - 1)]; };
@@ -85,7 +87,7 @@ Tensor converted(Device& device, const Tensor& x, DType dtype) {
   return y;
 }
 
-/// Of all elements; in any pieces the same.
+/// Returns the norm of all elements, the same in any pieces.
 double norm(Device& device, const Tensor& x) {
   const Tensor zeros = tensor::empty_on_host(device, {exact_sum::kBins}, DType::i64);
   const auto bins = [](const Tensor& sum) {

@@ -19,7 +19,8 @@ tensor::Tensor muon_average(device::Device& device, const config::MuonConfig& co
                             const tensor::Tensor& gradient, const tensor::Tensor& average,
                             float gradient_scale);
 
-/// What is subtracted of such a matrix [out, in]; linear_qkv is taken apart by its heads.
+/// Returns the direction that is subtracted from such a matrix [out, in]; linear_qkv is taken apart
+/// by its heads.
 tensor::Tensor muon_direction(device::Device& device, const config::MuonConfig& config,
                               std::string_view name, const tensor::Tensor& average);
 

@@ -1,3 +1,6 @@
+// Owns masters and states of the pieces that a rank updates, and runs a step: norm, clipping,
+// update rules, parameters in the model's type. The norm is an exact sum, so its bits do not depend
+// on who holds which piece.
 #include "optim/optimizer.h"
 
 #include <algorithm>

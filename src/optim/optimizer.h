@@ -25,7 +25,7 @@ struct TrainedTensor {
   tensor::ShardedTensor place = {};  // of which global parameter this is a part
 };
 
-/// What a step is told.
+/// Facts that a step is told.
 struct StepInputs {
   // The main gradients that this rank counts in the norm, flat; padding is zero.
   std::span<const tensor::ConstTensorView> gradients;
@@ -73,12 +73,12 @@ class Optimizer {
   double parameters_norm();
   Index zero_gradients();
 
-  /// What a checkpoint keeps: "optimizer/exp_avg/NAME", "optimizer/exp_avg_sq/NAME" or
+  /// Shows what a checkpoint keeps: "optimizer/exp_avg/NAME", "optimizer/exp_avg_sq/NAME" or
   /// "optimizer/momentum_buffer/NAME"; "optimizer/fp32_param/NAME" of parameters in half precision;
   /// the number of updates. What is stored in other types than fp32 and bf16 is shown as fp32: a
   /// copy in the host's memory, there until the next step or visit.
   void visit_state(tensor::StateVisitor& visitor);
-  /// Of this, the masters only.
+  /// Shows, of this, the masters only.
   void visit_masters(tensor::StateVisitor& visitor);
   /// After a visit that changed them, and the model's parameters. Masters that were not visited
   /// (`masters_too` false) become what the parameters are.
@@ -91,7 +91,7 @@ class Optimizer {
   /// of its fp32 master, by a factor each.
   void scale_rows(std::size_t index, std::span<const float> factors, Index width);
   std::size_t size() const { return slots_.size(); }
-  /// What the state takes of the device's memory, and of the host's where that is another.
+  /// Count the state's bytes in the device's memory, and in the host's where that is another.
   Index device_bytes() const { return state_bytes(device_); }
   Index host_bytes() const { return host_ ? state_bytes(host_->home()) : 0; }
 
@@ -128,7 +128,7 @@ class Optimizer {
   void write_shown();
   void add_squares(const tensor::ConstTensorView& x);
   void clear_sum();
-  /// What was added since the last call, over all ranks.
+  /// Returns the sum over all ranks of what was added since the last call.
   double take_sum();
   /// A slot and the gradient, in its home's memory, that it is updated by.
   struct Due {
@@ -141,7 +141,7 @@ class Optimizer {
   std::size_t updated_together(std::size_t first) const;
   void update_in_order(const Update& update, const std::function<void(std::size_t)>& updated);
   void update_overlapped(const Update& update, const std::function<void(std::size_t)>& updated);
-  /// What a rule is told of a step.
+  /// Facts that a rule is told of a step.
   struct RuleInputs {
     device::Device& home;
     const ParameterScheduler& scheduler;

@@ -1,3 +1,5 @@
+// Applies the update rules to groups of pieces. Pieces of one rule and group are one launch, with
+// the bits that they have one by one.
 #include <cmath>
 
 #include "kernels/elementwise/elementwise.h"
@@ -98,7 +100,7 @@ void Optimizer::update_matrices(const RuleInputs& inputs) {
                    const Tensor& direction) { subtract(inputs, slot_of(piece), direction); }});
 }
 
-/// Without momentum SGD's decay is the decoupled one.
+/// Subtracts the direction. Without momentum SGD's decay is the decoupled one.
 void Optimizer::subtract(const RuleInputs& inputs, const Slot& slot, const Tensor& direction) {
   const auto rates = inputs.scheduler.rates(slot.group, slot.bounds);
   const Tensor unused = Tensor::empty(device_, direction.shape(), DType::f32);

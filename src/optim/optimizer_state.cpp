@@ -1,3 +1,5 @@
+// Shows the optimizer's states to a visitor and takes loaded ones. A master that no checkpoint had
+// is made of the loaded parameter.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,7 +12,7 @@ namespace mpitron::optim {
 
 using tensor::Tensor;
 
-/// Where the master is not the parameter itself, nor what was loaded.
+/// Makes the master of the parameter, where it is neither the parameter itself nor what was loaded.
 void Optimizer::adopt_value(const Slot& slot) {
   const Tensor numbers = slot.master.plain()
                              ? slot.master.values()
@@ -115,7 +117,7 @@ void Optimizer::visit_state(tensor::StateVisitor& visitor) {
   visitor.number("optimizer/updates", updates_);
 }
 
-/// In fp32 on the device of the model, whatever it is stored as.
+/// Returns a master in fp32 on the device of the model, whatever it is stored as.
 Tensor Optimizer::master(std::size_t index) {
   const Slot& slot = slots_[index];
   if (on_device(slot) && slot.master.values().dtype() == DType::f32) {
@@ -150,7 +152,7 @@ void Optimizer::scale_rows(std::size_t index, std::span<const float> factors, In
   store_master(slot, master);
 }
 
-/// Where the master is not the parameter itself.
+/// Stores a master, where it is not the parameter itself.
 void Optimizer::store_master(const Slot& slot, const Tensor& master) {
   const Tensor numbers = on_device(slot) ? master : tensor::to_host(device_, master);
   if (!slot.master.plain() || slot.master.values().dtype() != DType::f32) {

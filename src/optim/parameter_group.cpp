@@ -1,3 +1,5 @@
+// Forms groups of parameters by what decides their update: weight decay, learning rate (muP,
+// heads), rule. Patterns of names are the reference's.
 #include "optim/parameter_group.h"
 
 #include "utils/error.h"
@@ -17,7 +19,7 @@ bool takes_matrix_rule(const ParameterTraits& parameter, config::OptimizerKind o
          !parameter.is_embedding_or_output;
 }
 
-/// On the learning rate.
+/// Returns muP's factor on the learning rate.
 double mup_factor(const ParameterTraits& parameter, const ParameterGroupOptions& options) {
   const bool embedding = parameter.name.find("embedding") != std::string_view::npos;
   if (options.optimizer == config::OptimizerKind::sgd) {

@@ -7,7 +7,7 @@
 
 namespace mpitron::optim {
 
-/// What the grouping looks at.
+/// Traits that the grouping looks at.
 struct ParameterTraits {
   std::string_view name;                // full name, `decoder.layers.0.mlp.linear_fc1.bias`
   int rank = 2;                         // dimensions of the whole, unsplit tensor

@@ -1,3 +1,5 @@
+// Ties learning rate and weight decay to the position of a run and checks a checkpoint's schedules
+// against the options.
 #include "optim/parameter_scheduler.h"
 
 #include "utils/error.h"

@@ -7,7 +7,7 @@
 
 namespace mpitron::optim {
 
-/// What a checkpoint keeps of the schedules, by the reference's names. The annealing of WSD is not
+/// State of the schedules in a checkpoint, by the reference's names. The annealing of WSD is not
 /// kept.
 struct SchedulerState {
   double max_lr = 0.0;
@@ -38,7 +38,7 @@ struct SchedulerState {
   }
 };
 
-/// What to do where options and checkpoint disagree about a schedule.
+/// Ways out where options and checkpoint disagree about a schedule.
 enum class ScheduleConflict {
   refuse,          // Error(usage) naming every difference
   use_options,     // --override-opt_param-scheduler

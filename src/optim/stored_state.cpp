@@ -1,3 +1,4 @@
+// Keeps numbers in narrow types, read and written as fp32 through the kernels of stored_numbers.h.
 #include "optim/stored_state.h"
 
 #include "kernels/elementwise/elementwise.h"

@@ -28,7 +28,7 @@ class StoredState {
   bool has_upper() const { return static_cast<bool>(upper_); }
   const tensor::Tensor& values() const { return values_; }
   kernels::StoredNumbers view() const;
-  /// Of memory that is not a parameter's.
+  /// Counts the bytes of memory that is not a parameter's.
   Index bytes() const;
 
   /// All numbers to or from an fp32 tensor of the same device.

@@ -1,3 +1,4 @@
+// Computes the weight decay of an iteration, constant or growing to its end.
 #include "optim/weight_decay_schedule.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Lays parameters out in buckets. It is a pure function of sizes and options, so that all ranks
+// have the same layout without talking, and tests need none.
 #include "parallel/bucket_layout.h"
 
 namespace mpitron::parallel {

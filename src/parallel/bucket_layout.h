@@ -20,7 +20,7 @@ struct BucketRules {
   bool pad_for_bandwidth = false;    // parts are multiples of 2^16 elements
 };
 
-/// Where every parameter lies in one flat buffer. Parameters are laid in reverse order of creation,
+/// Places of all parameters in one flat buffer. Parameters are laid in reverse order of creation,
 /// which is about the order in which backward passes finish their gradients; each starts at a
 /// multiple of 64 elements, and a bucket is a multiple of 64 elements for every shard. Shards may
 /// cut through parameters.

@@ -1,3 +1,6 @@
+// Reduces gradients by buckets while the backward pass goes on. A bucket starts when it and all
+// before it are complete, so that ranks start buckets in one order even where gradients complete
+// in different ones; else two ranks would wait for each other in different collectives.
 #include "parallel/bucketed_data_parallel.h"
 
 #include <algorithm>
@@ -82,7 +85,7 @@ void BucketedDataParallel::add_buckets(const std::vector<Parameter*>& parameters
   }
 }
 
-/// What of each parameter lies in this rank's part of its bucket.
+/// Lists what of each parameter lies in this rank's part of its bucket.
 void BucketedDataParallel::add_pieces(const std::vector<Parameter*>& parameters) {
   for (Parameter* const parameter : parameters) {
     Bucket& bucket = buckets_[bucket_of_.at(parameter)];
@@ -133,8 +136,8 @@ void BucketedDataParallel::start_reduction(Bucket& bucket) {
                          : groups_.replicas->all_reduce(bucket.gradients);
 }
 
-/// With a sharded optimizer first the sum of each shard over its ranks, then over the replicas of
-/// shards.
+/// Ends a step. With a sharded optimizer first the sum of each shard over its ranks is taken, then
+/// that over the replicas of shards.
 void BucketedDataParallel::finish_step() {
   make_whole();
   while (started_ < buckets_.size()) {

@@ -44,7 +44,8 @@ class BucketedDataParallel final : public DataParallel {
   void add_pieces(const std::vector<Parameter*>& parameters);
   bool shards() const { return groups_.shard->size() > 1; }
   void start_reduction(Bucket& bucket);
-  /// Of the buckets in the order of their use (they lie backwards), all ranks alike.
+  /// Starts the next gather. Buckets come in the order of their use (they lie backwards), on all
+  /// ranks alike.
   void start_next_gather();
 
   device::Device& device_;

@@ -1,3 +1,5 @@
+// Chooses how a model's replicas keep gradients and states (DDP, ZeRO-1, ZeRO-2, ZeRO-3) and the
+// size of buckets.
 #include "parallel/data_parallel.h"
 
 #include <algorithm>
@@ -39,7 +41,7 @@ Sharding sharding_of(config::ShardingStrategy strategy) {
   return Sharding::parameters;
 }
 
-/// From the end of one to the start of the other.
+/// Counts the elements from the end of one view to the start of the other.
 Index elements_between(const tensor::ConstTensorView& one, const tensor::ConstTensorView& other) {
   const Index bytes = static_cast<const char*>(other.data) - static_cast<const char*>(one.data);
   return bytes / static_cast<Index>(size_of(one.dtype)) - one.numel();

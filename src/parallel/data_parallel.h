@@ -10,7 +10,7 @@
 
 namespace mpitron::parallel {
 
-/// Who holds the same parameters: `shard` shares their pieces (a group of one: everything is
+/// Groups that hold the same parameters: `shard` shares their pieces (a group of one: everything is
 /// replicated), `replicas` holds the same pieces.
 struct ReplicaGroups {
   comm::GroupHandle shard;
@@ -24,8 +24,8 @@ struct ReplicaGroups {
   }
 };
 
-/// What replicas hold in parts (`config::ShardingStrategy`): nothing, optimizer state (ZeRO-1),
-/// gradients too (ZeRO-2), parameters too (ZeRO-3).
+/// State that replicas hold in parts (`config::ShardingStrategy`): nothing, optimizer state
+/// (ZeRO-1), gradients too (ZeRO-2), parameters too (ZeRO-3).
 enum class Sharding { none, optimizer, gradients, parameters };
 
 struct DataParallelOptions {
@@ -47,7 +47,7 @@ struct DataParallelOptions {
 /// else max(40M, 1M * replicas) with overlap, else one. `numel`: this rank's parameters.
 DataParallelOptions data_parallel_options(const config::RunConfig& config, Index numel);
 
-/// What this rank updates of a parameter, flat.
+/// Part of a parameter that this rank updates, flat.
 struct ParameterPiece {
   Parameter* parameter = nullptr;
   Index begin = 0;           // element of the parameter (of this rank's tensor parallel shard)
@@ -79,7 +79,7 @@ class DataParallel : public autograd::ParameterKeeper {
   /// Before anybody but a forward pass with this keeper reads values: all are whole and up to date.
   virtual void make_whole() = 0;
 
-  /// In order of creation.
+  /// Lists the pieces in order of creation.
   std::span<const ParameterPiece> pieces() const { return pieces_; }
   /// The counted pieces' gradients in few flat views, without those of parameters that `counts`
   /// denies. Padding between them is zero.

@@ -1,3 +1,4 @@
+// Allocates and copies tensors that lie one behind the other, and sums small ones in one message.
 #include "parallel/flat_memory.h"
 
 #include "kernels/elementwise/elementwise.h"

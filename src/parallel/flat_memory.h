@@ -20,9 +20,9 @@ void fill_zero(device::Device& device, const Tensor& x);
 void copy(device::Device& device, const Tensor& x, const Tensor& y);
 /// New memory of the device, [numel], all 0.
 Tensor zeros(device::Device& device, Index numel, DType dtype);
-/// The same in memory for what travels (Device::buffers).
+/// Makes zeros in memory for what travels (Device::buffers).
 Tensor zeros_to_send(device::Device& device, Index numel, DType dtype);
-/// The same memory as one dimension, [numel].
+/// Views the same memory as one dimension, [numel].
 Tensor flat(const Tensor& x);
 /// Elements from the start of one to the start of the other, which lie in the same memory;
 /// negative where `to` lies before `from`.

@@ -1,3 +1,6 @@
+// Shards layers fully: a layer's parameters are gathered before its pass and dropped behind it, its
+// gradients are reduced and scattered behind its backward pass. Gathers run ahead of the layer that
+// computes, by one layer or by as many elements as an option allows.
 #include "parallel/fully_sharded.h"
 
 #include <algorithm>
@@ -84,7 +87,7 @@ void FullySharded::make_unit(Unit& unit) {
   }
 }
 
-/// What of a parameter lies in the part that is updated here.
+/// Adds the piece of a parameter that lies in the part which is updated here.
 void FullySharded::add_piece(Parameter& parameter) {
   const Unit& unit = *unit_of_.at(&parameter);
   const auto place = std::ranges::find(unit.parameters, &parameter) - unit.parameters.begin();
@@ -106,7 +109,8 @@ void FullySharded::add_piece(Parameter& parameter) {
   }
 }
 
-/// Where buffers are kept (--fsdp-double-buffer), layers take turns in two of them.
+/// Starts to gather a layer. Where buffers are kept (--fsdp-double-buffer), layers take turns in
+/// two of them.
 void FullySharded::start_gather(Unit& unit) {
   if (!unit.values) {
     if (options_.keep_gather_buffers && !unit.outside_layers) {
@@ -316,7 +320,8 @@ void FullySharded::finish_step() {
   }
 }
 
-/// Where values are kept in parts, layers are gathered when they run.
+/// Makes parameters whole behind an update; where values are kept in parts, layers are gathered
+/// when they run instead.
 void FullySharded::gather_parameters() {
   if (options_.replicas_share) {
     for (auto& [number, unit] : units_) {

@@ -58,7 +58,7 @@ class FullySharded final : public DataParallel {
   tensor::Tensor own_part(const tensor::Tensor& whole) const;
   /// Uninitialised memory for what travels in the groups, which know of it.
   tensor::Tensor buffer(Index numel, DType dtype) const;
-  /// What this rank updates of its own part.
+  /// Returns this rank's part of its own part that it updates.
   tensor::Tensor updated_part(const tensor::Tensor& own) const;
   void make_unit(Unit& unit);
   void add_piece(Parameter& parameter);

@@ -1,3 +1,5 @@
+// Hands each parameter to the replicas that it has: those of experts or all others. The list of
+// pieces that others see is one.
 #include "parallel/joined_data_parallel.h"
 
 namespace mpitron::parallel {

@@ -1,3 +1,5 @@
+// Hashes parameters and compares them over replicas, which catches ranks that have drifted apart by
+// a fault of memory or of code.
 #include "parallel/weight_hash.h"
 
 #include <fmt/format.h>

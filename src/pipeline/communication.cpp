@@ -92,7 +92,8 @@ class StageWriter {
   /// The first computation of those that run together with `i`.
   Index unit_of(Index i) const { return *(std::ranges::upper_bound(units_, i) - 1); }
 
-  /// Where to post the receive of data that comes at `time` and is used by computation `use`.
+  /// Returns the place at which to post the receive of data that comes at `time` and is used by
+  /// computation `use`.
   Index gap_of(Index use, Index time) const {
     if (overlapped_) {
       const auto running = std::partition_point(
@@ -105,7 +106,7 @@ class StageWriter {
            spans_.begin();
   }
 
-  /// Of what computations [first, end) made.
+  /// Writes the sends of what computations [first, end) made.
   void write_sends(Index first, Index end) {
     for (Index i = first; i < end; ++i) {
       if (const auto target = data_target(ring_, stage_, compute(i))) {
@@ -118,7 +119,8 @@ class StageWriter {
     }
   }
 
-  /// Those that are posted before computations [first, end), and what these wait for.
+  /// Writes the receives that are posted before computations [first, end), and the waits for what
+  /// these need.
   void write_receives(Index first, Index end) {
     const std::size_t posted = next_;
     for (; next_ < receives_.size() && receives_[next_].gap == first; ++next_) {

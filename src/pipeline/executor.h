@@ -46,7 +46,7 @@ class Executor {
   void post_receive(const Action& action);
   /// The received tensor; empty where nothing was received.
   tensor::Tensor take(Payload payload, const Action& action);
-  /// What a computation made waits for its send; an empty tensor has none.
+  /// Keeps what a computation made for its send; an empty tensor has none.
   void keep(Payload payload, const Action& action, tensor::Tensor made);
 
   comm::World& world_;

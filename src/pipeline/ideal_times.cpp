@@ -8,7 +8,7 @@
 
 namespace mpitron::pipeline {
 
-/// Where the input of a computation is made; nothing where it is the batch or the loss.
+/// Returns where the input of a computation is made; nothing where it is the batch or the loss.
 std::optional<ChunkPosition> data_source(const VirtualStages& ring, Index stage,
                                          const Action& compute) {
   if (compute.kind == ActionKind::forward) {
@@ -18,7 +18,7 @@ std::optional<ChunkPosition> data_source(const VirtualStages& ring, Index stage,
                                                      : ring.after(stage, compute.chunk);
 }
 
-/// Where the result of a computation is needed; nothing behind the last.
+/// Returns where the result of a computation is needed; nothing behind the last.
 std::optional<ChunkPosition> data_target(const VirtualStages& ring, Index stage,
                                          const Action& compute) {
   if (compute.kind == ActionKind::forward) {

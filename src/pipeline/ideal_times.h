@@ -40,7 +40,7 @@ class IdealTimes {
   std::vector<Index> gradient_end_;  // when the gradient of the input is there
 };
 
-/// Where the data of a computation comes from or goes to, seen from its stage: before() for a
+/// Find where the data of a computation comes from or goes to, seen from its stage: before() for a
 /// forward, after() for a gradient; none for backward_weight.
 std::optional<ChunkPosition> data_source(const VirtualStages& ring, Index stage,
                                          const Action& compute);

@@ -35,7 +35,8 @@ ActionList one_forward_one_backward_order(const ScheduleOptions& options, Index 
   return order;
 }
 
-/// Where passes are joined, each forward runs with the backward of the microbatch before it.
+/// Orders the passes of a single stage. Where passes are joined, each forward runs with the
+/// backward of the microbatch before it.
 ActionList no_pipelining_order(const ScheduleOptions& options) {
   if (options.stages != 1 || options.chunks != 1) {
     throw_usage(

@@ -40,8 +40,8 @@ struct Action {
   Index microbatch = 0;
   Index peer_stage = -1;  // sends, receives and waits: the other end
   Index peer_chunk = -1;
-  /// Of a forward: it runs together with the backward that follows it at once, each while the other
-  /// waits for other ranks.
+  /// Says of a forward that it runs together with the backward that follows it at once, each while
+  /// the other waits for other ranks.
   bool joined = false;
   bool is_compute() const { return kind <= ActionKind::backward_weight; }
   bool operator==(const Action&) const = default;
@@ -59,8 +59,8 @@ struct ScheduleOptions {
   /// Receives are posted at least one computation before their use. Otherwise a message is received
   /// between two computations: fewer buffers, nothing hidden. Sends finish behind computations.
   bool overlap_p2p_comm = true;
-  /// In the steady state the forward of one microbatch and the backward of another one run together
-  /// (--overlap-moe-expert-parallel-comm); not for 1F1B and zero-bubble.
+  /// Says whether in the steady state the forward of one microbatch and the backward of another one
+  /// run together (--overlap-moe-expert-parallel-comm); not for 1F1B and zero-bubble.
   bool join_passes = false;
   bool forward_only = false;  // evaluation: no tape, no backward
 
@@ -102,7 +102,7 @@ struct StageCallbacks {
   /// Gradient of the output -> gradient of the input. Serves `backward` with weights and
   /// `backward_input` without.
   std::function<Value(Index chunk, Index microbatch, Value gradient, bool with_weights)> backward;
-  /// What backward(..., with_weights = false) left.
+  /// Does what backward(..., with_weights = false) left.
   std::function<void(Index chunk, Index microbatch)> backward_weight;
 
   /// One pass of a joined pair, and what it is given.
@@ -110,7 +110,7 @@ struct StageCallbacks {
     Index chunk, microbatch;
     Value value;
   };
-  /// What `forward` and `backward` with weights return.
+  /// Returns what `forward` and `backward` with weights return.
   std::function<std::pair<Value, Value>(Pass forward, Pass backward)> forward_and_backward;
 };
 
@@ -123,8 +123,8 @@ std::string_view to_string(ScheduleKind kind);
 /// An action in words, such as `send gradient of chunk 0, microbatch 3, to stage 1 chunk 0`.
 std::string describe(const Action& action);
 
-/// What the configuration asks for. Without interleaving messages always overlap (the reference
-/// overlaps them with interleaving only; the bits are the same).
+/// Makes the options that the configuration asks for. Without interleaving messages always overlap
+/// (the reference overlaps them with interleaving only; the bits are the same).
 ScheduleOptions make_schedule_options(const config::ParallelConfig& parallel,
                                       const StageLayout& layout, Index microbatches);
 

@@ -74,7 +74,7 @@ SimulatedMessages::Wait SimulatedMessages::wait(Index stage, const Action& actio
   return {.over = time};
 }
 
-/// For an end that has been posted.
+/// Returns when an end that has been posted is over.
 std::optional<double> SimulatedMessages::over(const Message& message, bool at_sender) const {
   const std::optional<double>& sent = message.sender.posted;
   const std::optional<double>& received = message.receiver.posted;

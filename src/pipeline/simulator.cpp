@@ -14,14 +14,14 @@
 namespace mpitron::pipeline {
 namespace {
 
-/// What one (stage, chunk, microbatch) has behind it.
+/// Progress of one (stage, chunk, microbatch).
 struct Cell {
   bool forward = false;
   bool input_gradient = false;
   bool weight_gradient = false;
 };
 
-/// Where a stage is in its list, and what it holds.
+/// Position of a stage in its list, and what it holds.
 struct StageState {
   std::size_t next = 0;
   double clock = 0;

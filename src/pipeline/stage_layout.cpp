@@ -29,7 +29,7 @@ bool is_accounted(const ParallelConfig& p) {
   return p.account_for_embedding_in_pipeline_split || p.account_for_loss_in_pipeline_split;
 }
 
-/// What has to divide, named for the message: "15 layers + embedding".
+/// Number that has to divide, named for the message: "15 layers + embedding".
 struct Blocks {
   Index count;
   std::string name;
@@ -191,7 +191,7 @@ void check_place(const ParallelConfig& p, const std::vector<std::string>& stages
   }
 }
 
-/// By the bars of a hybrid model's pattern.
+/// Cuts by the bars of a hybrid model's pattern.
 std::vector<ChunkLayers> segmented(const ParallelConfig& p, Index mtp_num_layers) {
   const std::size_t segments = p.pattern_segments.size();
   if (segments % static_cast<std::size_t>(p.pipeline_model_parallel_size) != 0) {

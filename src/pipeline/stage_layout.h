@@ -8,7 +8,7 @@
 
 namespace mpitron::pipeline {
 
-/// What one chunk of a pipeline stage holds. A chunk without layers is legal.
+/// Contents of one chunk of a pipeline stage. A chunk without layers is legal.
 struct ChunkLayers {
   Index first = 0;      // global number of its first transformer layer, from 0
   Index count = 0;      // transformer layers [first, first + count)
@@ -26,8 +26,8 @@ struct ChunkPosition {
   bool operator==(const ChunkPosition&) const = default;
 };
 
-/// Which layers live where. The data flows through the stages of chunk 0, then through those of
-/// chunk 1, and so on: virtual stage chunk * stages + stage.
+/// Says which layers live where. The data flows through the stages of chunk 0, then through those
+/// of chunk 1, and so on: virtual stage chunk * stages + stage.
 class StageLayout {
  public:
   /// `chunks_in_order`: one entry per virtual stage, a multiple of `stages` many; `first` is filled
@@ -40,7 +40,7 @@ class StageLayout {
   Index num_layers() const { return num_layers_; }
 
   const ChunkLayers& layers(Index stage, Index chunk) const;
-  /// Where a transformer layer lives.
+  /// Returns the place of a transformer layer.
   ChunkPosition owner(Index layer) const;
 
  private:

@@ -12,11 +12,11 @@ struct VirtualStages {
 
   Index count() const { return stages * chunks; }
   Index number(Index stage, Index chunk) const { return chunk * stages + stage; }
-  /// Where the data comes from; none at the first virtual stage.
+  /// Returns where the data comes from; none at the first virtual stage.
   std::optional<ChunkPosition> before(Index stage, Index chunk) const {
     return at(number(stage, chunk) - 1);
   }
-  /// Where the data goes; none at the last virtual stage.
+  /// Returns where the data goes; none at the last virtual stage.
   std::optional<ChunkPosition> after(Index stage, Index chunk) const {
     return at(number(stage, chunk) + 1);
   }

@@ -2,6 +2,8 @@
 
 #include "report/svg_plot.h"
 
+// The frame that all pages share: style, escaping, and one file without references.
+
 namespace mpitron::report {
 namespace {
 
@@ -61,7 +63,7 @@ std::string html_text(std::string_view text) {
   return out;
 }
 
-/// Within a script element "<" could end it or begin a comment; JSON may hold it escaped.
+/// Escapes "<", which within a script element could end it or begin a comment; JSON may hold it so.
 std::string script_json(std::string_view json) {
   std::string out;
   for (const char c : json) {
@@ -74,7 +76,7 @@ std::string script_json(std::string_view json) {
   return out;
 }
 
-/// One file without links to others, so that it can be mailed and opened anywhere.
+/// Writes one file without links to others, so that it can be mailed and opened anywhere.
 std::string html_page(std::string_view title, std::string_view style, std::string_view body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"

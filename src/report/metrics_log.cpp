@@ -6,13 +6,15 @@
 
 #include <nlohmann/json.hpp>
 
+// Reads metrics.jsonl line by line into columns, and forgets steps that a run did again.
+
 namespace mpitron::report {
 
 using Json = nlohmann::json;
 
 namespace {
 
-/// The step of a line; none where the line, or its step, is none that a run writes.
+/// Returns the step of a line; none where the line, or its step, is none that a run writes.
 std::optional<std::int64_t> step_of(const Json& row) {
   constexpr std::int64_t kMost = 1'000'000'000'000;
   if (!row.is_object() || !row.contains("step") || !row["step"].is_number_integer()) {
@@ -24,8 +26,8 @@ std::optional<std::int64_t> step_of(const Json& row) {
 
 }  // namespace
 
-/// Lines of several starts of a run follow each other; a step that comes again replaces the older
-/// one.
+/// Reads all lines: those of several starts of a run follow each other, and a step that comes again
+/// replaces the older one.
 MetricsLog::MetricsLog(std::string_view lines) {
   while (!lines.empty()) {
     const std::size_t end = std::min(lines.find('\n'), lines.size());
@@ -39,13 +41,15 @@ MetricsLog::MetricsLog(std::string_view lines) {
   }
 }
 
-/// A line that is no JSON (a run killed while writing) is left out.
+/// Adds a line; one that is no JSON (a run killed while writing) is left out.
 void MetricsLog::add_line(std::string_view line) {
   const Json row = Json::parse(line, nullptr, false);
   const std::optional<std::int64_t> step = step_of(row);
   if (!step) {
     return;
   }
+  // An event tells that a run begins or goes on behind this step: what was written beyond it is
+  // gone.
   if (row.contains("event")) {
     forget_from(*step + 1);
     return;

@@ -12,22 +12,22 @@ namespace mpitron::report {
 
 inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-/// What a run wrote into metrics.jsonl (io::MetricsFile), as columns over its steps. A run that
-/// goes back (it was resumed, or begins anew in the folder) takes the steps behind that point with
-/// it; of what was written twice for a step the later counts. A line that a crash has torn is left
-/// out.
+/// The metrics of a run, from metrics.jsonl (io::MetricsFile), as columns over its steps. A run
+/// that goes back (it was resumed, or begins anew in the folder) takes the steps behind that point
+/// with it; of what was written twice for a step the later counts. A line that a crash has torn is
+/// left out.
 class MetricsLog {
  public:
   MetricsLog() = default;
   explicit MetricsLog(std::string_view lines);
 
   const std::vector<std::int64_t>& steps() const { return steps_; }
-  /// A value for each step; kMissing where there is none or it was not finite. Empty for a metric
-  /// that was never written.
+  /// Returns a value for each step; kMissing where there is none or it was not finite. Empty for a
+  /// metric that was never written.
   std::span<const double> column(const std::string& name) const;
-  /// The newest value, whatever its step.
+  /// Returns the newest finite value, whatever its step; kMissing where there is none.
   double last(const std::string& name) const;
-  /// "lm loss", or "loss" of a model that has no language.
+  /// Returns "lm loss", or "loss" of a model that has no language.
   std::string loss_name() const {
     return column("lm loss").empty() && !column("loss").empty() ? "loss" : "lm loss";
   }

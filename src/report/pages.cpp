@@ -9,6 +9,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// The pages of `mpitron report` and of scaling studies, put together from data, styles and a
+// script; the curves of runs are drawn by Chart.js in the reader's browser.
+
 namespace mpitron::report {
 
 namespace {
@@ -38,7 +41,8 @@ td { overflow-wrap: anywhere; }
 
 }  // namespace
 
-/// From where the distribution's package or the installation has it.
+/// Reads Chart.js from where the distribution's package or the installation has it. A file that
+/// would end the script element cannot stand in a page.
 std::string read_chart_library(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) {
     throw_environment(
@@ -54,7 +58,7 @@ std::string read_chart_library(const std::filesystem::path& path) {
   return text;
 }
 
-/// Data, library and script stand inside the page.
+/// Writes a page with data, library and script inside.
 std::string run_page(std::string_view title, std::string_view runs,
                      std::string_view chart_library) {
   const std::string body = fmt::format(
@@ -74,7 +78,7 @@ td, th { white-space: nowrap; }
 
 constexpr double kWideRange = 16;  // of ranks: then scales are logarithmic
 
-/// Points by ranks; values that were not measured leave a gap.
+/// Returns one value of all points over their ranks; values that were not measured leave a gap.
 PlotLine line_of(const std::string& name, const std::vector<ScalingRow>& rows,
                  double ScalingRow::*value, double factor = 1) {
   PlotLine line{.name = name, .points = {}};
@@ -89,7 +93,7 @@ PlotLine dashed(PlotLine line) {
   return line;
 }
 
-/// Plots without a single value are left out.
+/// Returns whether any point has the value: plots without a single one are left out.
 bool any(const std::vector<ScalingRow>& rows, double ScalingRow::*value) {
   for (const ScalingRow& row : rows) {
     if (std::isfinite(row.*value)) {
@@ -99,7 +103,7 @@ bool any(const std::vector<ScalingRow>& rows, double ScalingRow::*value) {
   return false;
 }
 
-/// Both axes by powers of ten where ranks span a wide range.
+/// Returns the plots of a study; both axes by powers of ten where ranks span a wide range.
 std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows,
                            const std::vector<PlotLine>& elsewhere) {
   const bool wide =
@@ -168,7 +172,7 @@ std::string table_head(const std::vector<Column>& columns, bool parts) {
   return text + (parts ? "<th>model's largest parts</th>" : "");
 }
 
-/// A row for each point, with a dash for what is missing.
+/// Writes a row for each point, with a dash for what is missing.
 std::string table(const std::vector<ScalingRow>& rows) {
   std::vector<Column> columns;
   for (const Column& column : kColumns) {
@@ -195,7 +199,7 @@ std::string table(const std::vector<ScalingRow>& rows) {
 
 }  // namespace
 
-/// What was measured, beside what was expected and published.
+/// Writes what was measured, beside what was expected and published.
 std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows,
                          const std::vector<PlotLine>& elsewhere) {
   std::string body = fmt::format(

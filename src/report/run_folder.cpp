@@ -8,6 +8,9 @@
 #include "utils/system/files.h"
 #include "utils/text/json_nesting.h"
 
+// Finds and reads the files that a run leaves: metrics.jsonl (curves), run.json (options) and
+// run_state.json (how it ended), in the folders of --tensorboard-dir and --save.
+
 namespace mpitron::report {
 namespace {
 
@@ -17,7 +20,7 @@ using RunJson = nlohmann::ordered_json;
 constexpr const char *kMetrics = "metrics.jsonl", *kDescription = "run.json",
                      *kState = "run_state.json";
 
-/// The folder of `name`: `path`, or the one folder right below it that holds such a file.
+/// Returns the folder of `name`: `path`, or the one folder right below it that holds such a file.
 std::optional<fs::path> folder_of(const fs::path& path, const char* name) {
   if (fs::exists(path / name)) {
     return path;
@@ -36,7 +39,8 @@ std::optional<fs::path> folder_of(const fs::path& path, const char* name) {
   return found.empty() ? std::nullopt : std::optional(found[0]);
 }
 
-/// Deep or broken JSON is read as an empty object: a page of other runs does not fail for it.
+/// Reads a file that a run writes whole. Error(data) where it is no JSON object, or nests deeper
+/// than any that a run writes.
 RunJson read_json(const fs::path& path) {
   const std::string text = read_file(path);
   RunJson json = unlike_real_objects(text) ? RunJson() : RunJson::parse(text, nullptr, false);
@@ -47,7 +51,7 @@ RunJson read_json(const fs::path& path) {
   return json;
 }
 
-/// Values as text, whatever their type; the page shows them as they are.
+/// Returns the values of an object as text, whatever their type; the page shows them as they are.
 std::vector<NamedValue> named_values(const RunJson& json, const char* key) {
   std::vector<NamedValue> values;
   const auto found = json.find(key);
@@ -61,7 +65,7 @@ std::vector<NamedValue> named_values(const RunJson& json, const char* key) {
   return values;
 }
 
-/// Empty where the run wrote none, as older ones.
+/// Reads run.json; empty where the run wrote none, as older ones.
 RunDescription read_description(const fs::path& path) {
   if (!fs::exists(path)) {
     return {};
@@ -80,7 +84,7 @@ RunDescription read_description(const fs::path& path) {
   return run;
 }
 
-/// The first of these folders' run_state.json.
+/// Takes the first of these folders' run_state.json.
 void read_state(const std::vector<fs::path>& folders, RunFolder& run) {
   for (const fs::path& folder : folders) {
     const fs::path path = folder / kState;
@@ -95,7 +99,7 @@ void read_state(const std::vector<fs::path>& folders, RunFolder& run) {
   }
 }
 
-/// A folder of --save tells where its run writes metrics.jsonl.
+/// Returns the folder of metrics.jsonl that run_state.json in a folder of --save names.
 std::optional<fs::path> folder_that_state_names(const fs::path& path) {
   if (!fs::exists(path / kState)) {
     return std::nullopt;
@@ -111,7 +115,7 @@ std::optional<fs::path> folder_that_state_names(const fs::path& path) {
 
 }  // namespace
 
-/// Error(data) says which folder is meant, since the save folder is given by mistake.
+/// Reads a run; the error tells which folder is meant, since the save folder is given by mistake.
 RunFolder read_run(const fs::path& path) {
   if (!fs::is_directory(path)) {
     throw_data("{}: there is no such folder; give the one that --tensorboard-dir named",
@@ -143,7 +147,8 @@ RunFolder read_run(const fs::path& path) {
   }
 }
 
-/// In the order given, which is that of their colours.
+/// Reads runs in the order given, which is that of their colours; those of one name are called by
+/// their paths.
 std::vector<RunFolder> read_runs(const std::vector<std::string>& paths) {
   std::vector<RunFolder> runs;
   for (const std::string& path : paths) {

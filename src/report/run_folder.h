@@ -12,7 +12,7 @@ namespace mpitron::report {
 /// Name and value of an option, the value as JSON would show it (texts without quotes).
 using NamedValue = std::pair<std::string, std::string>;
 
-/// What run.json says (train::write_run_description); zeros and blanks where it is missing.
+/// Contents of run.json (train::write_run_description); zeros and blanks where it is missing.
 struct RunDescription {
   std::string build;
   std::int64_t world_size = 0;
@@ -25,7 +25,7 @@ struct RunDescription {
   std::filesystem::path save;       // the folder of its checkpoints; empty: none
 };
 
-/// What run_state.json says (train::RunState).
+/// Contents of run_state.json (train::RunState).
 struct SavedState {
   std::string state;  // "running", "finished", "preempted", "failed-retryable", "failed-fatal"
   std::string reason;
@@ -47,7 +47,7 @@ struct RunFolder {
 /// Error(data) where it is missing, holds no metrics.jsonl, or one of its files is no JSON.
 RunFolder read_run(const std::filesystem::path& path);
 
-/// Several, each with a name of its own.
+/// Reads several runs and gives each a name of its own.
 std::vector<RunFolder> read_runs(const std::vector<std::string>& paths);
 
 }  // namespace mpitron::report

@@ -3,8 +3,8 @@
 
 namespace mpitron::report {
 
-/// What builds the page of `mpitron report` out of its JSON. Everything that comes from files
-/// becomes a text node, never HTML.
+/// The script that builds the page of `mpitron report` out of its JSON. Everything that comes from
+/// files becomes a text node, never HTML.
 inline constexpr std::string_view kRunPageScript = R"js(
 'use strict';
 const runs = JSON.parse(document.getElementById('runs').textContent).runs;

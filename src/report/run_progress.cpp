@@ -6,6 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+// The progress of runs, as numbers for pages, terminals and scripts: thinned columns, rates of the
+// last iterations, and a state that tells a silent run from one that goes on.
+
 namespace mpitron::report {
 
 namespace {
@@ -20,7 +23,8 @@ std::size_t count_finite(std::span<const double> values) {
       std::count_if(values.begin(), values.end(), [](double v) { return std::isfinite(v); }));
 }
 
-/// Every n-th row and the last, so that a page of a long run stays small.
+/// Returns every n-th row and the last, so that a page of a long run stays small, and all rows with
+/// a value of a rare metric.
 Rows kept_rows(const MetricsLog& metrics, std::size_t points) {
   const std::size_t rows = metrics.steps().size();
   const std::size_t stride = points > 0 ? (rows + points - 1) / points : 1;
@@ -43,7 +47,7 @@ Rows kept_rows(const MetricsLog& metrics, std::size_t points) {
   return result;
 }
 
-/// NaN becomes null.
+/// Returns the values of these rows; the JSON library writes NaN as null.
 template <class Values>
 RunJson picked(const Values& values, const Rows& rows) {
   RunJson list = RunJson::array();
@@ -53,7 +57,7 @@ RunJson picked(const Values& values, const Rows& rows) {
   return list;
 }
 
-/// Adds up times of iterations: what a run waited between its starts does not count.
+/// Adds up times of iterations: time that a run waited between its starts does not count.
 std::vector<double> hours_of_training(const MetricsLog& metrics) {
   const auto times = metrics.column("iteration-time");
   std::vector<double> hours(metrics.steps().size(), kMissing);
@@ -67,7 +71,7 @@ std::vector<double> hours_of_training(const MetricsLog& metrics) {
   return hours;
 }
 
-/// Samples times the sequence length.
+/// Returns samples times the sequence length.
 std::vector<double> consumed_tokens(const RunFolder& run) {
   const auto samples = run.metrics.column("consumed-samples");
   std::vector<double> tokens(samples.begin(), samples.end());
@@ -101,7 +105,7 @@ RunJson facts(const RunFolder& run, const RunProgress& progress) {
           {"build", run.description.build}};
 }
 
-/// What the page's script reads; times in hours, losses as they were logged.
+/// Returns what the page's script reads; times in hours, losses as they were logged.
 RunJson run_json(const RunFolder& run, std::size_t points, std::filesystem::file_time_type now) {
   const RunProgress progress = progress_of(run, now);
   const Rows rows = kept_rows(run.metrics, points);
@@ -138,7 +142,7 @@ constexpr std::size_t kRecent = 20;
 constexpr double kPatienceSeconds = 60;
 constexpr double kPatienceIterations = 20;
 
-/// "running" without news for long becomes "silent": the process may be gone.
+/// Returns the state; "running" without news for long becomes "silent": the process may be gone.
 std::string state_of(const RunFolder& run, const RunProgress& progress) {
   if (run.state && run.state->state != "running" && run.state->written >= run.written) {
     return run.state->state;
@@ -152,7 +156,7 @@ std::string state_of(const RunFolder& run, const RunProgress& progress) {
   return progress.silent_seconds > std::max(kPatienceSeconds, iterations) ? "silent" : "running";
 }
 
-/// The last one and the smallest.
+/// Takes the last validation loss and its iteration.
 void add_validation(const MetricsLog& metrics, RunProgress& progress) {
   const auto losses = metrics.column(metrics.loss_name() + " validation");
   for (std::size_t i = 0; i < losses.size(); ++i) {
@@ -165,7 +169,7 @@ void add_validation(const MetricsLog& metrics, RunProgress& progress) {
 
 }  // namespace
 
-/// Missing values are passed over; the median keeps a slow first iteration out.
+/// Passes over missing values; the median keeps a slow first iteration out.
 double median_of_last(std::span<const double> values, std::size_t count) {
   std::vector<double> last;
   for (std::size_t i = values.size(); i > 0 && last.size() < count; --i) {
@@ -181,7 +185,7 @@ double median_of_last(std::span<const double> values, std::size_t count) {
   return *middle;
 }
 
-/// What the terminal view and the page both tell.
+/// Computes what the terminal view and the page both tell.
 RunProgress progress_of(const RunFolder& run, std::filesystem::file_time_type now) {
   const RunDescription& description = run.description;
   const MetricsLog& metrics = run.metrics;

@@ -9,15 +9,15 @@
 
 namespace mpitron::report {
 
-/// The runs as one JSON object: {"runs": [{name, state, facts, given, options, columns}]}. The
-/// columns stand over "iteration", "tokens" and "hours" (of training, without pauses between jobs);
-/// null where a value is missing. Of more than `points` rows every so manieth is kept, and all that
-/// hold a rare value (a validation loss); 0 keeps all. `mpitron report --json` and its page have
-/// the same.
+/// Returns the runs as one JSON object: {"runs": [{name, state, facts, given, options, columns}]}.
+/// The columns stand over "iteration", "tokens" and "hours" (of training, without pauses between
+/// jobs); null where a value is missing. Of more than `points` rows every n-th is kept, and all
+/// that hold a rare value (a validation loss); 0 keeps all. `mpitron report --json` and its page
+/// have the same.
 std::string runs_json(const std::vector<RunFolder>& runs, std::size_t points,
                       std::filesystem::file_time_type now);
 
-/// Where a run stands; kMissing for what it has not told.
+/// The place where a run stands; kMissing for what it has not told.
 struct RunProgress {
   std::string state;   // "running", "silent", "finished", "preempted", "failed-retryable", ...
   std::string reason;  // why, where the run has said so
@@ -35,11 +35,12 @@ struct RunProgress {
   bool goes_on() const { return state == "running" || state == "silent"; }
 };
 
-/// `now`: to tell a run that goes on from one that is silent: it has written nothing for a minute
-/// and for twenty iterations. What run_state.json says counts unless the run has gone on since.
+/// Returns where a run stands at `now`, which tells a run that goes on from one that is silent: it
+/// has written nothing for a minute and for twenty iterations. What run_state.json says counts
+/// unless the run has gone on since.
 RunProgress progress_of(const RunFolder& run, std::filesystem::file_time_type now);
 
-/// The middle one of the last `count` finite values; kMissing of none.
+/// Returns the middle one of the last `count` finite values; kMissing of none.
 double median_of_last(std::span<const double> values, std::size_t count);
 
 }  // namespace mpitron::report

@@ -9,10 +9,13 @@
 #include "report/run_progress.h"
 #include "utils/check.h"
 
+// Rows of a scaling study: rates of each run by its median iteration, efficiency against the first
+// measured point, and what its layout lets expect.
+
 namespace mpitron::report {
 namespace {
 
-/// The median of the iterations behind the warm-up.
+/// Returns a point's rates by the median of the iterations behind the warm-up.
 ScalingRow measured_row(const Study& study, const StudyPoint& point,
                         const std::optional<RunFolder>& run) {
   ScalingRow row{
@@ -33,7 +36,7 @@ ScalingRow measured_row(const Study& study, const StudyPoint& point,
   return row;
 }
 
-/// Of one that is known; the first row's where all are missing.
+/// Returns the first row that was measured; 0 where none was.
 std::size_t first_measured(const std::vector<ScalingRow>& rows) {
   const auto found = std::find_if(rows.begin(), rows.end(), [](const ScalingRow& row) {
     return std::isfinite(row.tflops_per_rank);
@@ -41,7 +44,7 @@ std::size_t first_measured(const std::vector<ScalingRow>& rows) {
   return found == rows.end() ? 0 : static_cast<std::size_t>(found - rows.begin());
 }
 
-/// Share of the time in which a rank computes.
+/// Returns the share of the time in which a rank computes.
 double computing(const PointOutlook& outlook) {
   return outlook.core_share / (1 + outlook.bubble);
 }
@@ -54,7 +57,7 @@ std::string precise(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : "";
 }
 
-/// Quoted where it has to be.
+/// Returns a field of CSV, quoted where it has to be (RFC 4180).
 std::string csv_text(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) {
     return text;
@@ -92,7 +95,7 @@ std::vector<ScalingRow> scaling_rows(const Study& study,
   return rows;
 }
 
-/// Columns as wide as their content; what is missing is a dash.
+/// Writes columns of fixed width, names as wide as the widest; what is missing is a dash.
 std::string scaling_text(const std::vector<ScalingRow>& rows) {
   std::size_t width = 5;
   for (const ScalingRow& row : rows) {
@@ -120,7 +123,7 @@ std::string scaling_text(const std::vector<ScalingRow>& rows) {
   return text;
 }
 
-/// Empty fields for what is missing, as spreadsheets expect.
+/// Writes empty fields for what is missing, as spreadsheets expect.
 std::string scaling_csv(const std::vector<ScalingRow>& rows) {
   std::string text =
       "point,ranks,seconds_per_iteration,tokens_per_second,tflops_per_rank,mfu,efficiency,"

@@ -8,7 +8,7 @@
 
 namespace mpitron::report {
 
-/// What the layout of a point lets expect.
+/// Expectations for a point by its layout and by a model of the machine.
 struct PointOutlook {
   double bubble = 0;      // idle over busy time of the pipeline (`mpitron plan`)
   double core_share = 1;  // cores that a rank's threads have, at most 1: ranks may outnumber cores
@@ -36,16 +36,17 @@ struct ScalingRow {
   std::string model_parts = {};
 };
 
-/// Rows of all points. The prediction lets every rank compute as fast as one of the first measured
-/// point, and takes off what pipeline and shared cores cost: what is missing to it is communication
-/// and imbalance. `runs`, `outlooks`: one for each point; a run that is absent was not made.
+/// Returns the rows of all points. The prediction lets every rank compute as fast as one of the
+/// first measured point, and takes off what pipeline and shared cores cost: what is missing to it
+/// is communication and imbalance. `runs`, `outlooks`: one for each point; a run that is absent was
+/// not made.
 std::vector<ScalingRow> scaling_rows(const Study& study,
                                      const std::vector<std::optional<RunFolder>>& runs,
                                      const std::vector<PointOutlook>& outlooks);
 
-/// A table for terminals.
+/// Returns a table for terminals.
 std::string scaling_text(const std::vector<ScalingRow>& rows);
-/// One line for each row below a line of names; what is missing is blank.
+/// Returns one line for each row below a line of names; what is missing is blank.
 std::string scaling_csv(const std::vector<ScalingRow>& rows);
 
 }  // namespace mpitron::report

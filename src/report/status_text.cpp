@@ -9,6 +9,9 @@
 
 #include "report/run_progress.h"
 
+// The view of `mpitron status`: a few lines of figures folded to the terminal's width, and the loss
+// as a curve of braille characters below.
+
 namespace mpitron::report {
 
 namespace {
@@ -18,23 +21,23 @@ constexpr double kStraggles = 1.2;  // times the median rank
 constexpr double kMebibytesPerGibibyte = 1024;
 constexpr const char* kBetween = " · ";
 
-/// In columns: bytes that begin a character of UTF-8.
+/// Returns the width in columns: bytes that begin a character of UTF-8.
 int width_of(const std::string& text) {
   return static_cast<int>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
 }
 
-/// Parts that are known, with dots between them.
+/// Collects parts that are known, and joins them with dots between.
 class Line {
  public:
   void add(const std::string& part) { parts_.push_back(part); }
-  /// Only where the value is known.
+  /// Adds a part only where the value is known.
   void add(fmt::format_string<double&> text, double value) {
     if (std::isfinite(value)) {
       add(fmt::format(text, value));
     }
   }
-  /// Goes on below where a terminal is narrow.
+  /// Returns the line, which goes on below where a terminal is narrow.
   std::vector<std::string> lines(int columns) const {
     std::vector<std::string> folded;
     for (const std::string& part : parts_) {
@@ -52,7 +55,7 @@ class Line {
   std::vector<std::string> parts_;
 };
 
-/// Groups of three digits.
+/// Writes a number in groups of three digits.
 std::string grouped(double value) {
   std::string digits = fmt::format("{:.0f}", value);
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
@@ -61,7 +64,7 @@ std::string grouped(double value) {
   return digits;
 }
 
-/// Name, state, and since when there is no news.
+/// Tells name, state, and since when there is no news.
 Line head_line(const RunFolder& run, const RunProgress& progress) {
   Line line;
   line.add(run.name);
@@ -77,7 +80,7 @@ Line head_line(const RunFolder& run, const RunProgress& progress) {
   return line;
 }
 
-/// Takes what the terminal has left; empty without a length of the run.
+/// Draws a bar over the terminal's width; an empty text where the length of the run is not known.
 std::string bar(const RunProgress& progress, int columns) {
   const int width = std::min(columns, kWidestChart) - 7;
   if (progress.train_iters <= 0 || width < 1) {
@@ -104,7 +107,7 @@ Line rate_line(const RunProgress& progress) {
   return line;
 }
 
-/// The training loss and, where there is one, the last validation.
+/// Tells the training loss and, where there is one, the last validation.
 Line loss_line(const RunFolder& run, const RunProgress& progress) {
   Line line;
   line.add("loss {:.4f}", run.metrics.last(run.metrics.loss_name()));
@@ -117,7 +120,7 @@ Line loss_line(const RunFolder& run, const RunProgress& progress) {
   return line;
 }
 
-/// Nothing to compare on one rank.
+/// Tells which rank the others wait for; nothing to compare on one rank.
 Line ranks_line(const RunFolder& run) {
   const double median = run.metrics.last("busy-seconds-median");
   const double slowest = run.metrics.last("busy-seconds-max");
@@ -134,7 +137,7 @@ Line ranks_line(const RunFolder& run) {
   return line;
 }
 
-/// In columns: bytes that begin a character of UTF-8.
+/// Cuts a text to a number of columns, between characters of UTF-8.
 std::string cut(const std::string& text, int columns) {
   int width = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -147,7 +150,7 @@ std::string cut(const std::string& text, int columns) {
 
 }  // namespace
 
-/// As wide as the terminal; the curve takes the rest of its lines.
+/// Puts the lines together, and the curve below them.
 std::string status_text(const RunFolder& run, std::filesystem::file_time_type now, int columns) {
   const RunProgress progress = progress_of(run, now);
   std::vector<std::string> lines;
@@ -174,7 +177,7 @@ std::string status_text(const RunFolder& run, std::filesystem::file_time_type no
   return text;
 }
 
-/// The same facts for scripts.
+/// Writes the facts for scripts.
 std::string status_json(const RunFolder& run, std::filesystem::file_time_type now) {
   const RunProgress p = progress_of(run, now);
   const nlohmann::ordered_json json = {{"name", run.name},
@@ -203,7 +206,7 @@ std::string status_json(const RunFolder& run, std::filesystem::file_time_type no
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-/// "3 d 4 h", "12 min", "8 s": two units at most.
+/// Writes two units at most: a third would change at every look.
 std::string readable_duration(double seconds) {
   constexpr long kMinute = 60, kHour = 3600, kDay = 86400;
   const long whole = std::lround(seconds);
@@ -237,7 +240,7 @@ class DotCanvas {
     cells_[static_cast<std::size_t>(cell)] |= kBits[y % kDotRows][x % kDotColumns];
   }
 
-  /// Eight dots a cell, by the order of Unicode's braille patterns.
+  /// Returns a row as text: eight dots a cell, by the order of Unicode's braille patterns.
   std::string row(int index) const {
     std::string text;
     for (int x = 0; x < columns_; ++x) {
@@ -254,7 +257,7 @@ class DotCanvas {
   std::vector<unsigned char> cells_;
 };
 
-/// Means of equal stretches; NaN where none is finite.
+/// Returns the means of equal stretches; NaN where none is finite.
 std::vector<double> averaged(std::span<const double> values, std::size_t count) {
   count = std::min(count, values.size());
   std::vector<double> means;
@@ -277,7 +280,7 @@ struct Range {
   double most = -std::numeric_limits<double>::infinity();
 };
 
-/// Of finite values alone.
+/// Returns the range of the finite values.
 Range range_of(const std::vector<double>& values) {
   Range range;
   for (const double value : values) {
@@ -289,7 +292,7 @@ Range range_of(const std::vector<double>& values) {
   return range;
 }
 
-/// Spreads few values over all columns; a jump is a vertical stroke.
+/// Draws the curve: few values are spread over all columns; a jump is a vertical stroke.
 void draw(DotCanvas& canvas, const std::vector<double>& values, const Range& range, int width,
           int height) {
   const double unit = range.most > range.least ? (height - 1) / (range.most - range.least) : 0;
@@ -312,7 +315,7 @@ void draw(DotCanvas& canvas, const std::vector<double>& values, const Range& ran
 
 }  // namespace
 
-/// Several values share a column where there are more of them; its mean is drawn.
+/// Draws a mean where several values share a column.
 std::vector<std::string> braille_chart(std::span<const double> values, int columns, int rows) {
   const int cells = columns - kLabelColumns;
   if (cells < 1 || rows < 1) {

@@ -11,18 +11,20 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Reads the YAML file of a scaling study, and refuses what it does not understand with the line.
+
 namespace mpitron::report {
 namespace {
 
 using Words = std::vector<std::string>;
-/// Words behind each flag, by name; no words of a flag that is off.
+/// The words behind each flag, by name; none for a flag that is off.
 using FlagWords = std::map<std::string, std::optional<Words>>;
 
 class StudyReader {
  public:
   explicit StudyReader(const std::filesystem::path& path) : path_(path.string()) {}
 
-  /// Errors of the YAML library get the file and the line.
+  /// Reads the file; errors of the YAML library get the file and the line.
   Study read() {
     try {
       return study(YAML::Load(read_file(path_)));
@@ -39,7 +41,7 @@ class StudyReader {
     fail(node.Mark().line, what);
   }
 
-  /// Unknown keys are refused, since a misspelt one would silently not hold.
+  /// Reads the whole study. Unknown keys are refused, since a misspelt one would silently not hold.
   Study study(const YAML::Node& node) const {
     check_keys(node, {"name", "kind", "command", "warm-up", "threads-per-rank", "peak-tflops",
                       "flags", "points"});
@@ -65,7 +67,7 @@ class StudyReader {
     return result;
   }
 
-  /// A point's flags replace those that all points share.
+  /// Reads a point; its flags replace those that all points share.
   StudyPoint point(const YAML::Node& node, const FlagWords& common) const {
     check_keys(node, {"name", "ranks", "flags", "published-tflops"});
     StudyPoint result{.name = required(node, "name").as<std::string>(),
@@ -87,7 +89,7 @@ class StudyReader {
     return result;
   }
 
-  /// A list becomes several words, true a flag without a value.
+  /// Reads flags: a list becomes several words, true a flag without a value, false takes one away.
   FlagWords flags(const YAML::Node& node) const {
     FlagWords words;
     if (node && !node.IsMap()) {
@@ -141,7 +143,7 @@ class StudyReader {
     return node[key];
   }
 
-  /// With the keys that there are.
+  /// Refuses other keys than these, and names these.
   void check_keys(const YAML::Node& node, const Words& known) const {
     if (!node.IsMap()) {
       fail(node, fmt::format("lines of the form `key: value` are expected; the keys are {}",

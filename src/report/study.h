@@ -16,6 +16,7 @@ struct StudyPoint {
   double published_tflops = kMissing;  // per rank, of somebody else's measurement
 };
 
+/// The work of a study's runs as ranks grow.
 enum class ScalingKind {
   weak,   // the work grows with the ranks
   strong  // the same work on more ranks
@@ -39,8 +40,8 @@ struct Study {
   std::vector<StudyPoint> points;
 };
 
-/// Error(usage) with the place of the first mistake: unreadable file, wrong syntax, unknown key, a
-/// value of another type, two points of one name, no point.
+/// Reads a study. Error(usage) with the place of the first mistake: unreadable file, wrong syntax,
+/// unknown key, a value of another type, two points of one name, no point.
 Study read_study(const std::filesystem::path& path);
 
 }  // namespace mpitron::report

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+// Plots as SVG, for pages that need no script: scales, marks, curves and a legend.
+
 namespace mpitron::report {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr double kLeft = 52, kRight = 14, kTop = 12, kBottom = 62;
 constexpr double kLegend = kHeight - 8;
 constexpr int kColours = 8;
 
-/// Where values lie on the picture.
+/// Maps values to places on the picture.
 class Scale {
  public:
   Scale(double least, double most, bool logarithmic, std::pair<double, double> pixels)
@@ -33,7 +35,7 @@ class Scale {
   std::pair<double, double> pixels_;
 };
 
-/// "12k", "3.4M": three digits at most.
+/// Returns "12k", "3.4M": three digits at most.
 std::string short_number(double value) {
   for (const auto& [unit, name] : {std::pair{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e4, "k"}}) {
     if (std::abs(value) >= unit) {
@@ -56,7 +58,7 @@ std::string line_from(double x1, double y1, double x2, double y2) {
       x1, y1, x2, y2);
 }
 
-/// Points that can be drawn.
+/// Returns the points that can be drawn.
 std::vector<std::pair<double, double>> drawn(const PlotLine& line, bool logarithmic) {
   auto points = line.points;
   std::erase_if(points, [&](const auto& point) {
@@ -132,7 +134,7 @@ std::vector<double> x_marks(const Plot& plot, const std::set<double>& xs) {
 
 }  // namespace
 
-/// Steps of 1, 2 or 5 times a power of ten.
+/// Takes steps of 1, 2 or 5 times a power of ten.
 std::vector<double> linear_ticks(double most, int count) {
   if (!(most > 0)) {
     return {0};
@@ -171,7 +173,7 @@ std::vector<double> logarithmic_ticks(double least, double most) {
   return powers.size() < kFew ? finer : powers;
 }
 
-/// Scales cover all lines; text takes the page's font and colour.
+/// Draws a plot whose scales cover all lines; text takes the page's font and colour.
 std::string svg_plot(const Plot& plot) {
   std::set<double> xs;
   double least = INFINITY, most = 0;

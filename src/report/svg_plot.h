@@ -26,9 +26,9 @@ struct Plot {
   bool logarithmic_y = false;  // points that are not above 0 are left out
 };
 
-/// The plot as an <svg> element, with a legend of several lines, its colours from the page's (--c0,
-/// --ink, ...). Scales begin at 0 unless they are logarithmic; x is marked at the values of points.
-/// Text is escaped for HTML here.
+/// Returns the plot as an <svg> element, with a legend of several lines, its colours from the
+/// page's (--c0, --ink, ...). Scales begin at 0 unless they are logarithmic; x is marked at the
+/// values of points. Text is escaped for HTML here.
 std::string svg_plot(const Plot& plot);
 
 /// Round steps over 0 to `most`, about `count` of them; for a logarithmic scale powers of ten
@@ -37,14 +37,14 @@ std::string svg_plot(const Plot& plot);
 std::vector<double> linear_ticks(double most, int count);
 std::vector<double> logarithmic_ticks(double least, double most);
 
-/// Text as it may stand between tags and in quoted attributes.
+/// Returns text as it may stand between tags and in quoted attributes.
 std::string html_text(std::string_view text);
 
-/// JSON as it may stand inside a script element: no text of it can end the element.
+/// Returns JSON as it may stand inside a script element: no text of it can end the element.
 std::string script_json(std::string_view json);
 
-/// A whole page without any reference to another file, light or dark as the reader's system is.
-/// `style`: CSS beside what all pages share; `body`: HTML.
+/// Returns a whole page without any reference to another file, light or dark as the reader's system
+/// is. `style`: CSS beside what all pages share; `body`: HTML.
 std::string html_page(std::string_view title, std::string_view style, std::string_view body);
 
 }  // namespace mpitron::report

@@ -1,3 +1,5 @@
+// Moves tensors between host and device; where the device's memory is the host's they are handed on
+// as they are.
 #include "tensor/host_copy.h"
 
 #include "device/copy.h"

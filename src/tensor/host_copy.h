@@ -10,14 +10,14 @@ namespace mpitron::tensor {
 // Between the host's memory and a device's. Where tensors lie in the host's memory nothing is
 // copied: the tensor that comes back shares the memory of the one given.
 
-/// For the host to fill and `to_device` to take; uninitialised, contiguous.
+/// Makes a tensor for the host to fill and `to_device` to take; uninitialised, contiguous.
 Tensor empty_on_host(device::Device& device, const Shape& shape, DType dtype);
 
-/// The same values on the device, for what is queued from now on. `host`: of `empty_on_host`, not
-/// to be changed afterwards; may be given up at once.
+/// Returns the same values on the device, for what is queued from now on. `host`: of
+/// `empty_on_host`, not to be changed afterwards; may be given up at once.
 Tensor to_device(device::Device& device, const Tensor& host);
 
-/// The same without waiting for what is queued: for the next batch.
+/// Does so without waiting for what is queued: for the next batch.
 Tensor prefetch(device::Device& device, const Tensor& host);
 
 /// The values of a contiguous tensor for the host to read, once all that was queued has ended.
@@ -34,8 +34,8 @@ class HostMirror {
  public:
   explicit HostMirror(device::Device& device) : device_(&device) {}
 
-  /// The same tensor in the host's memory; it has its values after the next `wait`, and its memory
-  /// until this ends.
+  /// Returns the tensor in the host's memory; it has its values after the next `wait`, and its
+  /// memory until this ends.
   ShardedTensor of(const ShardedTensor& tensor);
   void wait();
   /// Brings all values back to the device.

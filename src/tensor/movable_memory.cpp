@@ -1,3 +1,4 @@
+// Lets a tensor's block leave the device and come back elsewhere, while handles to it live.
 #include "tensor/movable_memory.h"
 
 namespace mpitron::tensor {

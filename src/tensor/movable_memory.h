@@ -13,7 +13,7 @@ class MovableMemory {
 
   bool holds(const Tensor& tensor) const { return tensor.storage_ == tensor_.storage_; }
   Index bytes() const { return static_cast<Index>(tensor_.storage_->capacity); }
-  /// Of the whole block; null while it is away.
+  /// Returns the elements of the whole block; null while it is away.
   void* elements() const { return tensor_.storage_->elements; }
   /// Gives the block back to the device's allocator.
   void leave();

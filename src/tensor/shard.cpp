@@ -1,3 +1,5 @@
+// Does the arithmetic of shards: which ranges of a dimension a rank has, and how the ranges lie in
+// memory.
 #include "tensor/shard.h"
 
 #include <cstring>

@@ -5,7 +5,7 @@
 
 namespace mpitron::tensor {
 
-/// Which part of a global tensor a rank holds: ranges of one dimension, one after the other in
+/// Part of a global tensor that a rank holds: ranges of one dimension, one after the other in
 /// memory (a gated layer holds a range of the gate and one of the other half). Without ranges, all
 /// of it.
 struct Shard {
@@ -19,7 +19,7 @@ struct Shard {
 
   bool whole() const { return ranges.empty(); }
   Shape local(const Shape& global) const;
-  /// Where local index `at` of the cut dimension lies in the global tensor.
+  /// Returns the place of local index `at` of the cut dimension in the global tensor.
   Index global(Index at) const;
   bool operator==(const Shard&) const = default;
 };

@@ -1,3 +1,5 @@
+// Counts references to blocks of device memory. The count is in front of the elements where the
+// host may write there, else in a small block of its own.
 #include "tensor/tensor.h"
 
 #include <new>

@@ -27,7 +27,7 @@ class Tensor {
   Tensor& operator=(Tensor other) noexcept;
 
   explicit operator bool() const { return storage_ != nullptr; }
-  /// Where the elements are now.
+  /// Returns where the elements are now.
   TensorView view() const;
   operator TensorView() const { return view(); }       // NOLINT: a tensor is a kernel argument
   operator ConstTensorView() const { return view(); }  // NOLINT: a tensor is a kernel argument
@@ -41,7 +41,7 @@ class Tensor {
 
   /// No other handle shares the memory, so it may be overwritten.
   bool unique() const;
-  /// The same memory under another shape, or cut along a dimension.
+  /// Return the same memory under another shape, or cut along a dimension.
   Tensor reshape(const Shape& shape) const;
   Tensor slice(int dim, Index begin, Index end) const;
 

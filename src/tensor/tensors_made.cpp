@@ -1,3 +1,5 @@
+// Notes tensors that are made in a scope, by a list that the tensors themselves are links of, so
+// that nothing is allocated for it.
 #include "tensor/tensors_made.h"
 
 namespace mpitron::tensor {

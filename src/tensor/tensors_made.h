@@ -14,7 +14,7 @@ class TensorsMade {
   TensorsMade(const TensorsMade&) = delete;
   TensorsMade& operator=(const TensorsMade&) = delete;
 
-  /// Those that somebody still has, the newest first; each whole, as bytes.
+  /// Lists the tensors that somebody still has, the newest first; each whole, as bytes.
   std::vector<Tensor> alive() const;
 
  private:

@@ -9,6 +9,9 @@
 #include "tokenizers/word_piece/bert_tokenizer.h"
 #include "utils/error.h"
 
+// The choice of --tokenizer-type: a row for each, which checks that its options are given and makes
+// the tokenizer.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -16,6 +19,7 @@ using Made = std::unique_ptr<Tokenizer>;
 using Options = TokenizerOptions;
 using Kind = SentencePieceTokenizer::Kind;
 
+/// Returns the value; Error(usage) names type and option where it is missing.
 const std::string& need(const Options& options, const std::string& value, const char* option) {
   if (value.empty()) {
     throw_usage("--tokenizer-type {} needs {} FILE; {} is missing", options.type, option, option);
@@ -51,7 +55,7 @@ struct Type {
   Made (*make)(const Options&);
 };
 
-// One line for each type.
+/// Types in the order in which messages list them; a new one is a row.
 constexpr Type kTypes[] = {
     {"GPT2BPETokenizer", make_gpt2_tokenizer},
     {"NullTokenizer", make_null_tokenizer},

@@ -7,10 +7,11 @@
 
 namespace mpitron::tokenizers {
 
-/// The values of --tokenizer-type that make_tokenizer knows, for messages.
+/// Lists the values of --tokenizer-type, for messages and help.
 std::string tokenizer_types();
 
-/// Error(usage) for an unknown type or a missing option, Error(data) for files that do not fit.
+/// Makes the tokenizer that the options choose. Error(usage) for an unknown type or a missing
+/// option, Error(data) for files that do not fit.
 std::unique_ptr<Tokenizer> make_tokenizer(const TokenizerOptions& options);
 
 }  // namespace mpitron::tokenizers

@@ -61,6 +61,9 @@ class GradientBlock {
     gradient_b_.clear();
   }
 
+  /// Walks the tiles that a block of rows sees, in order: while one is multiplied the next is
+  /// copied to shared memory, and the sums stay in registers to the end, where they are written
+  /// once.
   __device__ void run() {
     const int begin = rules_.columns_of(first_).begin / kColumns * kColumns;
     const int end = rules_.columns_of(first_ + kRows - 1).end;
@@ -286,6 +289,8 @@ GradientArguments<T> gradient_arguments(const AttentionBackward& kernel, bool ke
           score_rules<T>(kernel)};
 }
 
+/// Launches gradients of queries (rows are queries) or of keys and values (rows are keys): each
+/// output has one block that sums it, so nothing is added by atomics.
 template <class T, int D, int DV, bool kKeysAreRows>
 void run_gradients(device::CudaStream& stream, const AttentionBackward& kernel) {
   using Block = GradientBlock<T, D, DV, kKeysAreRows>;
@@ -311,6 +316,8 @@ void visit(const AttentionBackward& kernel, F&& f) {
 
 }  // namespace
 
+/// Counts delta of each row and, with a bias, the sums that each block of queries has of its
+/// gradient, by distance.
 Index mma_workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {
   const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
   Index floats = kernel.lse.numel();
@@ -323,6 +330,8 @@ Index mma_workspace_bytes(const device::CudaStream&, const AttentionBackward& ke
   return floats * static_cast<Index>(sizeof(float));
 }
 
+/// Runs the backward pass as launches in a row: delta = rowsum(dO O), gradients of queries,
+/// gradients of keys and values, and last the sum of the bias's gradient over blocks, in order.
 void run_mma(device::CudaStream& stream, const AttentionBackward& kernel) {
   check_views(kernel);
   run_deltas(stream, kernel);

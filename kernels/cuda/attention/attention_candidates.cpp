@@ -79,6 +79,8 @@ void note(const CudaStream& stream, const Kernel& kernel) {
   }
 }
 
+/// Finds the kernel of a shape: the one that a tuning file names, else the first of the order that
+/// can run it.
 template <class Kernel>
 const Candidate<Kernel>& chosen(const CudaStream& stream, const Kernel& kernel) {
   const AttentionChoices& choices = attention_choices();

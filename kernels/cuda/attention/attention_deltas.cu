@@ -43,6 +43,7 @@ __global__ void attention_deltas(const __grid_constant__ DeltaArguments<T> a) {
 
 }  // namespace
 
+/// Computes delta of each row before the gradients, which both of their passes read.
 void run_deltas(device::CudaStream& stream, const AttentionBackward& kernel) {
   if (kernel.lse.numel() == 0) {
     return;

@@ -43,6 +43,8 @@ class ForwardBlock {
     o_.clear();
   }
 
+  /// Walks the keys that a block of queries sees; scores, running softmax and values of a tile
+  /// follow each other while the next tile of keys and values is copied.
   __device__ void run() {
     const int group = rules_.head / a_.queries_per_group;
     const InputRows<T> k = a_.k.of(rules_.sample, group), v = a_.v.of(rules_.sample, group);
@@ -119,6 +121,7 @@ __global__ void attention_forward(const __grid_constant__ ForwardArguments<T> a)
 
 }  // namespace
 
+/// Launches the forward kernel that is compiled for the size of the heads.
 void run_mma(device::CudaStream& stream, const AttentionForward& kernel) {
   check_views(kernel);
   const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);

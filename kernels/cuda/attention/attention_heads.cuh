@@ -56,6 +56,8 @@ struct InputRows {
   }
 
  private:
+  /// Copies 16 bytes of a row to shared memory, asynchronously where the address is aligned; beyond
+  /// the head and beyond the rows come zeros.
   template <int kChunk>
   __device__ void load_chunk(T* to, int row, int column) const {
     const int open = row < rows ? columns - column : 0;

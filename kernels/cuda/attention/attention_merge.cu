@@ -24,6 +24,8 @@ __device__ float merged(float mine, float theirs) {
                              : largest + logf(expf(mine - largest) + expf(theirs - largest));
 }
 
+/// Merges element by element: both lse of a row are read, so no thread needs another's result. The
+/// new lse is written by a launch of its own, behind this one.
 __global__ void merge_outputs(Merge a, bool packed) {
   for_rows(a.s * a.heads, a.d, packed, [&](Index row, Index i, auto width) {
     const float mine = a.lse[a.place(row)], theirs = a.part_lse[a.place(row)];

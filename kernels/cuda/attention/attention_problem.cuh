@@ -62,6 +62,8 @@ inline int in_32_bits(Index number, Index times = 2) {
   return static_cast<int>(number);
 }
 
+/// Gathers what decides whether a query sees a key, in numbers of 32 bits: positions, window, mask,
+/// dropout.
 template <class T, class Kernel>
 ScoreRules<T> score_rules(const Kernel& kernel) {
   const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);

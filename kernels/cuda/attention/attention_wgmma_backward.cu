@@ -68,6 +68,9 @@ class WgmmaGradientBlock {
         row_b_{row_a_.data + RowA::kElements},
         shared_(*reinterpret_cast<Shared*>(column_a(kStages).data)) {}
 
+  /// Splits the block's warpgroups: one copies tiles by the copy engine into a ring, the others
+  /// multiply. Barriers in shared memory count copied bytes on the way there and arrivals on the
+  /// way back, so a slot is filled again only when all have read it.
   __device__ __forceinline__ void run() {
     if (threadIdx.x == 0) {
       barrier_init(shared_.rows, 1);

@@ -47,6 +47,7 @@ struct Appended {
   CacheView<T> cache;
 };
 
+/// Copies keys or values of a pass to their blocks, an element to a thread.
 template <class T>
 __global__ void append(const __grid_constant__ Appended<T> a,
                        const __grid_constant__ PieceTable table, Index tokens, Index groups) {
@@ -102,6 +103,7 @@ struct HeadChunk {
   Index row, group, head, position;  // head: of all
   const float* query;                // shared memory
 
+  /// Returns the score of one cached position, summed over the head by one thread in fp32.
   __device__ float score(Index other, Index block) const {
     const T* key = a.keys.data + a.keys.offset(block, group, other % a.table.block_size);
     float sum = 0;
@@ -144,6 +146,8 @@ struct HeadChunk {
   }
 };
 
+/// Attends a query of one head by one warp: 32 positions at a time get a score each, the warp
+/// agrees on the maximum, and each lane sums its components of the values.
 template <class T, class O>
 __global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse) {
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -232,6 +236,8 @@ PieceTable table_of(const In& table, const In& cache) {
   return {elements<Index>(table), cache.size(2)};
 }
 
+/// Gathers the arguments. Long sequences are cut into chunks at fixed positions, so that their
+/// merge has one order for any batch.
 template <class T>
 Attending<T> attending(const CachedAttention& k) {
   const Index chunks = chunks_of(k), items = heads_of_rows(k);

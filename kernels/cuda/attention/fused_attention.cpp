@@ -133,6 +133,8 @@ Index cudnn_workspace_bytes(const device::CudaStream& stream, const AttentionBac
   return bytes_of(stream, kernel);
 }
 
+/// Runs cuDNN's forward graph. A mask becomes a bias of the scores first, and rows that see nothing
+/// are cleared behind it, since the library leaves them undefined.
 void run_cudnn(device::CudaStream& stream, const AttentionForward& k) {
   char* const workspace = aligned_workspace(stream, k);
   std::vector<const void*> data = {k.q.data, k.k.data, k.v.data, k.o.data, k.lse.data};
@@ -146,6 +148,8 @@ void run_cudnn(device::CudaStream& stream, const AttentionForward& k) {
   }
 }
 
+/// Runs cuDNN's backward graph. With a mask, lse of rows that see nothing is made finite first, so
+/// that their probabilities become 0 and not NaN.
 void run_cudnn(device::CudaStream& stream, const AttentionBackward& k) {
   char *const sums = aligned_workspace(stream, k), *const finite = sums + round_up(k.lse.bytes());
   const void* const lse = k.mask ? finite : k.lse.data;

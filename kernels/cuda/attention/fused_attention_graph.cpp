@@ -1,3 +1,5 @@
+// Describes attention to cuDNN as a graph of products and elementwise operations, which its runtime
+// fuses into one kernel. Forward and backward use the same pieces, so both mask and scale alike.
 #include "kernels/cuda/attention/fused_attention_graph.h"
 
 #include <limits>
@@ -138,6 +140,7 @@ class AttentionGraph {
 
 }  // namespace
 
+/// Builds O = softmax(scale Q K^T + mask) V with lse, in fp32 between the products.
 FusedGraph forward_graph(const FusedProblem& p) {
   AttentionGraph a(p);
   FusedGraph& graph = a.graph;
@@ -156,6 +159,8 @@ FusedGraph forward_graph(const FusedProblem& p) {
   return std::move(graph);
 }
 
+/// Builds the gradients from q, k, v, o, lse: scores are made again, ds = p (dp - delta), and three
+/// products follow.
 FusedGraph backward_graph(const FusedProblem& p) {
   AttentionGraph a(p);
   FusedGraph& graph = a.graph;

@@ -78,6 +78,8 @@ __global__ void finite_logarithms(const float* lse, float* finite, Index rows) {
 
 }  // namespace
 
+/// Writes a mask as what is added to scores: 0, or for hidden keys a number so far below all scores
+/// that nothing is left of them.
 void write_mask_bias(device::CudaStream& stream, const In& mask, const device::TensorView& bias) {
   visit_half(bias.dtype, [&]<class T>() {
     const MaskBias<T> a{mask.as<std::uint8_t>(),
@@ -94,6 +96,8 @@ void write_mask_bias(device::CudaStream& stream, const In& mask, const device::T
   });
 }
 
+/// Zeroes outputs of rows that see no key, and makes their lse minus infinity, as our own kernels
+/// do.
 void clear_blind_rows(device::CudaStream& stream, const AttentionForward& kernel) {
   visit_half(kernel.o.dtype, [&]<class T>() {
     const BlindRows<T> a{elements<T>(kernel.o),       HeadStrides(kernel.o),

@@ -1,3 +1,5 @@
+// Decides which attentions cuDNN runs and in which form it is told of them. A layout with heads in
+// groups is tried in two ways, groups as heads or as samples, whichever its strides can say.
 #include "kernels/cuda/attention/fused_attention_problem.h"
 
 #include <cstdint>
@@ -43,6 +45,8 @@ class Layouts {
   bool fit() const { return fit_; }
 
  private:
+  /// Adds a tensor's heads; alignment is that of all its rows, by which the library chooses how to
+  /// load.
   Layouts& add(FusedHeads& to, const ConstTensorView& view, Index r) {
     const auto heads = heads_of(view, g_, r, samples_);
     const auto bytes = static_cast<Index>(size_of(view.dtype));
@@ -66,6 +70,7 @@ void add_layouts(Layouts& layouts, FusedProblem& p, const AttentionBackward& k) 
   layouts.queries(p.d_o, k.d_o).queries(p.dq, k.dq).keys(p.dk, k.dk).keys(p.dv, k.dv);
 }
 
+/// Finds a form in which all tensors of the pass can be described; nothing where there is none.
 template <class Kernel>
 std::optional<FusedProblem> problem_of_pass(const device::CudaStream& stream,
                                             const Kernel& kernel) {
@@ -108,6 +113,7 @@ bool outputs_have_type(const AttentionBackward& k, DType type) {
   return k.dq.dtype == type && k.dk.dtype == type && k.dv.dtype == type;
 }
 
+/// Says in a few words what of an attention is beyond the library's pattern; null where nothing is.
 template <class Kernel>
 const char* beyond_pattern_of_pass(const Kernel& kernel) {
   const Shape q = merged(kernel.q.shape), v = merged(kernel.v.shape);

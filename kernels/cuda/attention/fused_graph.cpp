@@ -1,3 +1,5 @@
+// Adapts cuDNN's backend API: tensors, operations, graphs, plans. Only engines that repeat their
+// bits are taken. Every object is a descriptor with attributes, which `set` fills by name.
 #include "kernels/cuda/attention/fused_graph.h"
 
 #include <algorithm>
@@ -104,6 +106,7 @@ struct FusedGraph::State {
   std::vector<Tensor> in_memory;
   std::vector<Number> numbers;
 
+  /// Adds a tensor and gives it the number by which it is named at run time.
   Tensor add(DType type, const Layout& layout, cudnnBackendAttributeName_t kind, bool is_kind) {
     Descriptor tensor = make(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     const auto id = static_cast<Index>(tensors.size() + 1);
@@ -157,6 +160,7 @@ Tensor FusedGraph::number(std::int32_t value) {
   return state_->add_number(DType::i32, value);
 }
 
+/// Adds an elementwise operation of one to three inputs.
 void FusedGraph::map(Map f, std::initializer_list<Tensor> inputs, Tensor to, DType precision) {
   constexpr cudnnBackendAttributeName_t kInputs[] = {CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
                                                      CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
@@ -173,6 +177,7 @@ void FusedGraph::map(Map f, std::initializer_list<Tensor> inputs, Tensor to, DTy
   state_->add_operation(std::move(operation));
 }
 
+/// Adds a sum or maximum over the dimensions in which `to` has one element.
 void FusedGraph::reduce(Reduction f, Tensor x, Tensor to) {
   Descriptor mode = make(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
   set(mode, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE,
@@ -185,6 +190,7 @@ void FusedGraph::reduce(Reduction f, Tensor x, Tensor to) {
   state_->add_operation(std::move(operation));
 }
 
+/// Adds the index along an axis, by which causal masks are made within the graph.
 void FusedGraph::index(int axis, Tensor like, Tensor to) {
   Descriptor mode = make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   set(mode, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, CUDNN_POINTWISE_GEN_INDEX);
@@ -197,6 +203,7 @@ void FusedGraph::index(int axis, Tensor like, Tensor to) {
   state_->add_operation(std::move(operation));
 }
 
+/// Adds a product with fp32 sums.
 void FusedGraph::product(Tensor a, Tensor b, Tensor to) {
   Descriptor mode = make(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
   set(mode, CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, CUDNN_DATA_FLOAT);
@@ -295,6 +302,8 @@ struct FusedPlan::State {
   Index workspace = 0;
 };
 
+/// Asks the heuristic for engines, best first, and takes the first that repeats its bits and fits
+/// the workspace. Error(environment) where none does.
 FusedPlan::FusedPlan(FusedGraph graph, int device, Index largest_workspace)
     : state_(new State{std::move(graph.state_), handle_of(device), nullptr}) {
   const Descriptor operations = operation_graph(state_->handle, state_->graph->operations);
@@ -321,6 +330,7 @@ Index FusedPlan::workspace_bytes() const {
   return state_->workspace;
 }
 
+/// Runs the plan; pointers are in the order in which the graph's tensors were made.
 void FusedPlan::run(device::CudaStream& stream, std::span<const void* const> data,
                     void* workspace) try {
   const FusedGraph::State& graph = *state_->graph;

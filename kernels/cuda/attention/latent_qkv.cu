@@ -152,6 +152,8 @@ bool whole_packs(const LatentWidths& w, Index pairs) {
 
 }  // namespace
 
+/// Assembles queries, keys and values: a thread writes packs of one head of one position and turns
+/// those of the rotary part.
 void run(device::CudaStream& stream, const LatentQkvForward& k) {
   const auto w = LatentWidths::of(k.q, k.kv, k.k_rope);
   MPITRON_CHECK(k.qkv.size(3) == w.fused(), k.qkv.size(3), w.fused());
@@ -169,6 +171,8 @@ void run(device::CudaStream& stream, const LatentQkvForward& k) {
   });
 }
 
+/// Takes the gradient apart, and sums the shared rotary key's over heads in their order, in fp32,
+/// by one thread for each component.
 void run(device::CudaStream& stream, const LatentQkvBackward& k) {
   const auto w = LatentWidths::of(k.d_q, k.d_kv, k.d_k_rope);
   MPITRON_CHECK(k.d_qkv.size(3) == w.fused(), k.d_qkv.size(3), w.fused());

@@ -16,6 +16,7 @@ struct Turns {
   float sign;
 };
 
+/// Turns packs of pairs in place, so each thread reads both halves of its pairs before it writes.
 template <class T, bool kInterleaved>
 __global__ void rotate(const __grid_constant__ Rows<T> x, const __grid_constant__ Turns<T> turns,
                        Index rows, Index r, bool packed) {

@@ -27,6 +27,8 @@ struct StoredArray {
       : StoredArray(StoredNumbers(
             device::TensorView(const_cast<void*>(x.data), x.dtype, x.shape, x.strides))) {}
 
+  /// Loads a pack of stored numbers as fp32, of any storage type; the scale of its block is one for
+  /// the pack, as packs do not cross blocks.
   __device__ Floats<kPack> load(Index i, int count) const {
     switch (dtype) {
       case DType::bf16:

@@ -8,7 +8,7 @@ namespace {
 
 using namespace cuda;
 
-/// The rows of the arguments; x holds the gate and, f columns further on, what is gated.
+/// Rows of the arguments; x holds the gate and, f columns further on, what is gated.
 template <class T>
 struct ActivationRows {
   Rows<const T> x, dy;
@@ -19,7 +19,7 @@ struct ActivationRows {
   GateLimits limits = {};
 };
 
-/// What a gated activation does to its two inputs first; NaN stays NaN.
+/// Bounds a gated activation's two inputs first (GateLimits); comparisons let NaN stay NaN.
 __device__ float gate_within(const GateLimits& limits, float gate) {
   return gate > limits.clamp ? limits.clamp : gate;
 }
@@ -28,7 +28,7 @@ __device__ float linear_within(const GateLimits& limits, float up) {
   return cut + limits.offset;
 }
 
-/// x + bias at column i.
+/// Returns x + bias at column i, in fp32.
 template <class T, int N>
 __device__ Floats<N> biased(const T* x, const T* bias, Index i, Width<N> width) {
   const Floats<N> value = load(x + i, width);
@@ -38,6 +38,8 @@ __device__ Floats<N> biased(const T* x, const T* bias, Index i, Width<N> width) 
   return each([](float v, float b) { return v + b; }, value, load(bias + i, width));
 }
 
+/// y = activation(x + bias), a pack of 16 bytes to a thread. All kernels of this file are bound by
+/// memory, so nothing passes through shared memory.
 template <class T, Activation kActivation>
 __global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
@@ -46,6 +48,7 @@ __global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T
   });
 }
 
+/// dx = dy activation'(x + bias); x is read again, so the forward pass keeps nothing but its input.
 template <class T, Activation kActivation>
 __global__ void bias_activation_backward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
@@ -55,6 +58,8 @@ __global__ void bias_activation_backward(const __grid_constant__ ActivationRows<
   });
 }
 
+/// y = activation(gate) linear; the two halves of a row lie f columns apart and are read as two
+/// packs.
 template <class T, Activation kActivation>
 __global__ void gated_activation_forward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
@@ -68,6 +73,7 @@ __global__ void gated_activation_forward(const __grid_constant__ ActivationRows<
   });
 }
 
+/// Reads gate and up at once and writes both gradients: x is read once for two outputs.
 template <class T, Activation kActivation>
 __global__ void gated_activation_backward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
@@ -116,7 +122,7 @@ void visit_activation(Activation activation, F&& f) {
   }
 }
 
-/// `columns` are those of the narrower of x and out; kernel_of<activation>() is the kernel.
+/// Launches the kernel of an activation. `columns` are those of the narrower of x and out.
 template <class T, class K, class KernelOf>
 void run_rows(device::CudaStream& stream, const K& k, const device::ConstTensorView& dy,
               const device::TensorView& out, Index columns, KernelOf&& kernel_of) {

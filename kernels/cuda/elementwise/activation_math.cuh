@@ -11,23 +11,26 @@ namespace mpitron::kernels::cuda {
 inline __device__ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
-/// Without the exact division: the kernels that call this move as much memory as they can.
+/// Divides approximately (2 ulp): the kernels that call this move as much memory as they can, and
+/// an exact division would hold them up.
 inline __device__ float sigmoid(float x) {
   return __fdividef(1.f, 1.f + std::exp(-x));
 }
 
-/// 2 sqrt(2 / pi) (x + 0.044715 x^3): 0.5 (1 + tanh(u)) is sigmoid(2 u).
+/// Returns 2 u = 2 sqrt(2 / pi) (x + 0.044715 x^3): 0.5 (1 + tanh(u)) is sigmoid(2 u).
 template <class T>
 __device__ T gelu_exponent(T x) {
   return T(1.5957691216057308) * x * (T(1) + T(0.044715) * x * x);
 }
 
-/// The normal distribution function.
+/// Computes the normal distribution function; erfc keeps the precision of the left tail.
 template <class T>
 __device__ T normal_cdf(T x) {
   return T(0.5) * std::erfc(T(-0.7071067811865476) * x);
 }
 
+/// activate and activation_slope switch on a constant where kernels are compiled for one
+/// activation, so the other cases vanish.
 template <class T>
 __device__ T activate(Activation activation, T x) {
   switch (activation) {

@@ -31,13 +31,15 @@ Logits<T> logits_of(const In& view) {
   return {rows, row_count(view), view.size(-1), all_packed(rows)};
 }
 
-/// The maximum of a row and the sum of exp(x - max).
+/// The maximum of a row and the sum of exp(x - max), as one thread or all of them have it.
 struct SoftmaxSums {
   float max, sum;
   float logits;  // their plain sum, for smoothing
 };
 
-/// The same in all threads of the block. `partial`: shared memory of kMostWarps floats.
+/// Sums a row; the result is the same in all threads of the block. A thread that meets a larger
+/// logit rescales its own sum, then the threads' sums are joined by the common maximum. `partial`:
+/// shared memory of kMostWarps floats.
 template <bool plain_sum, class T>
 __device__ SoftmaxSums softmax_sums(const Logits<T>& logits, const T* x, float* partial) {
   // Finite, so that x - max is never inf - inf where logits are masked.
@@ -63,7 +65,7 @@ __device__ SoftmaxSums softmax_sums(const Logits<T>& logits, const T* x, float* 
   return {sum == 0 ? -INFINITY : max, sum, plain};
 }
 
-/// What the loss of a row is made of.
+/// Computes the loss of a row from its sums.
 struct LossRule {
   Index vocabulary;
   float a;  // of smoothing
@@ -76,6 +78,8 @@ struct LossRule {
   }
 };
 
+/// Writes loss and lse, a block to a row (or to several, where there are more rows than a grid
+/// takes). With `plain_sum` the sum of logits is taken along, which label smoothing needs.
 template <class T, bool plain_sum>
 __global__ void cross_entropy_rows(const __grid_constant__ Logits<T> logits,
                                    const std::int64_t* labels, LossRule rule, float* loss,
@@ -94,6 +98,8 @@ __global__ void cross_entropy_rows(const __grid_constant__ Logits<T> logits,
   }
 }
 
+/// Writes a rank's four numbers of each row; the label's logit counts where this rank has its
+/// column.
 template <class T, bool plain_sum>
 __global__ void sum_rows(const __grid_constant__ Logits<T> logits, const std::int64_t* labels,
                          Index first_column, float4* results) {
@@ -118,7 +124,7 @@ struct Join {
   float *loss, *lse;
 };
 
-/// One thread to a row.
+/// Joins the ranks' sums, one thread to a row, in rank order.
 __global__ void join_rows(const __grid_constant__ Join a) {
   const auto& [sums, ranks, t, labels, rule, loss, lse] = a;
   for (Index row = thread_of_grid().index; row < t; row += thread_of_grid().count) {
@@ -143,6 +149,8 @@ __global__ void join_rows(const __grid_constant__ Join a) {
   }
 }
 
+/// Arguments of the backward pass: factors that fold label smoothing and the size of the
+/// vocabulary, so that a column costs one exponential and one multiply-add.
 template <class T>
 struct Gradient {
   const std::int64_t* labels;
@@ -152,6 +160,7 @@ struct Gradient {
   float of_target, of_all;  // what the target and every column take from the softmax
 };
 
+/// dlogits = dloss (softmax - target), column by column: no sum is needed, since lse is known.
 template <class T>
 __global__ void gradient_rows(const __grid_constant__ Logits<T> logits,
                               const __grid_constant__ Gradient<T> a) {

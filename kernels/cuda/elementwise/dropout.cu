@@ -12,8 +12,8 @@ constexpr int kBlock = 128, kLanes = 16;
 constexpr int kParts = kLanes / kPack;          // threads that share a block of columns
 constexpr int kPacksAThread = kBlock / kLanes;  // one for each half of each word
 
-/// dropout_keeps for the columns that lanes `column` % 16 and the next of a block serve: bit
-/// kPack p + i belongs to column 16 p + i behind the global `column`.
+/// Returns dropout_keeps for the columns that lanes `column` % 16 and the next of a block serve:
+/// bit kPack p + i belongs to column 16 p + i behind the global `column`.
 __device__ std::uint64_t kept_columns(const DropoutMask& mask, Index column, Index sequence,
                                       Index sample) {
   const auto lane = static_cast<std::uint32_t>(column / kBlock * kLanes + column % kLanes);
@@ -34,14 +34,16 @@ __device__ std::uint64_t kept_columns(const DropoutMask& mask, Index column, Ind
   return kept;
 }
 
-/// What the kernels of this file share: rows of h columns, masked and scaled.
+/// Arguments that the kernels of this file share: rows of h columns, masked and scaled.
 struct MaskedRows {
   DropoutMask mask;
   Index rows, h, batch;
   bool packed;
 };
 
-/// put(row, i, load(row, i, width), factors) for all elements; a factor is 0 or 1 / (1 - p).
+/// Calls put(row, i, load(row, i, width), factors) for all elements; a factor is 0 or 1 / (1 - p).
+/// Packs that one Philox call serves are loaded two at a time, so that both are on their way at
+/// once.
 template <class Load, class Put>
 __device__ void for_masked(const MaskedRows& a, Load&& load, Put&& put) {
   if (!a.mask.active()) {
@@ -98,6 +100,8 @@ struct Operands {
   Raw<Ty, N> residual;
 };
 
+/// y = residual + dropout(x + bias), in fp32, rounded once. Operands stay in their own types until
+/// the mask is known, which saves registers.
 template <class Tx, class Ty>
 __global__ void bias_dropout_add(const __grid_constant__ MaskedRows a,
                                  const __grid_constant__ Rows<const Tx> x, const Tx* bias,
@@ -126,6 +130,7 @@ __global__ void bias_dropout_add(const __grid_constant__ MaskedRows a,
   });
 }
 
+/// dx = dy where the mask keeps, scaled; the mask is drawn again.
 template <class Ty, class Tx>
 __global__ void dropout_backward(const __grid_constant__ MaskedRows a,
                                  const __grid_constant__ Rows<const Ty> dy,
@@ -138,7 +143,7 @@ __global__ void dropout_backward(const __grid_constant__ MaskedRows a,
       });
 }
 
-/// Of the kernel's rows [t, h]; packs need a mask that begins with whole ones.
+/// Describes the kernel's rows [t, h]; packs need a mask that begins with whole ones.
 template <class K, class... Pointers>
 MaskedRows masked_rows(const K& k, const device::ConstTensorView& x, const Pointers&... pointers) {
   const bool whole = !k.mask.active() || k.mask.index.column_offset % kPack == 0;

@@ -22,6 +22,7 @@ __global__ void fill(T* x, Index n, bool packed, float value) {
   });
 }
 
+/// Casts rows of any strides, a pack to a thread where addresses allow it.
 template <class Tx, class Ty>
 __global__ void cast_rows(const __grid_constant__ Rows<const Tx> x,
                           const __grid_constant__ Rows<Ty> y, Index rows, Index n, bool packed) {
@@ -29,7 +30,7 @@ __global__ void cast_rows(const __grid_constant__ Rows<const Tx> x,
            [&](Index row, Index i, auto width) { store(y[row] + i, load(x[row] + i, width)); });
 }
 
-/// Types that are no fp32: each element by itself.
+/// Converts types other than fp32 and its halves, each element by itself.
 template <class Tx, class Ty>
 __global__ void convert_rows(const __grid_constant__ Rows<const Tx> x,
                              const __grid_constant__ Rows<Ty> y, Index rows, Index n) {
@@ -68,7 +69,8 @@ __global__ void moving_average(const Tx* x, Ty* average, Index n, bool packed, f
   });
 }
 
-/// One block. All threads form products; two add them in order.
+/// Sums by one block: all threads form products; two add them in order, so that the sums are those
+/// of the host.
 __global__ void masked_sum(const float* x, const float* mask, double* y, Index n) {
   __shared__ double terms[2][kThreads];
   double sum = 0;
@@ -92,6 +94,8 @@ __global__ void masked_sum(const float* x, const float* mask, double* y, Index n
   }
 }
 
+/// Parameters of NormalInit; numbers are drawn by the element's global index, so any thread may
+/// draw them.
 struct NormalNumbers {
   Philox::Key key;
   Index first_index, pitch;
@@ -108,6 +112,7 @@ __global__ void normal_init(const __grid_constant__ Rows<T> x, Index rows, Index
   });
 }
 
+/// Casts without packs, for int64 and fp64.
 template <class Tx, class Ty>
 void convert(device::CudaStream& stream, const Cast& k) {
   const Index rows = row_count(k.x), n = k.x.size(-1);

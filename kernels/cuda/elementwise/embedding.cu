@@ -12,7 +12,7 @@ using namespace cuda;
 constexpr int kTokens = 1024;  // tokens, and threads, of a block that sorts
 constexpr int kAhead = 8;      // tokens whose gradients are loaded at once
 
-/// The rows of the table that this rank has.
+/// Rows of the table that this rank has.
 struct OwnRows {
   Index first, count;
 
@@ -22,6 +22,7 @@ struct OwnRows {
   }
 };
 
+/// Arguments of a lookup; rows outside of OwnRows are zeros, which the sum over ranks fills in.
 template <class T>
 struct Lookup {
   const Index* ids;
@@ -48,7 +49,9 @@ __global__ void look_up(const __grid_constant__ Lookup<T> a, bool packed) {
   });
 }
 
-/// The tokens, stably sorted by row: those of row r are order[starts[r]] ... order[starts[r + 1]].
+/// Tokens, stably sorted by row: those of row r are order[starts[r]] up to order[starts[r + 1]].
+/// Four launches sort them: ranks within blocks of tokens, sums over blocks, sums over rows,
+/// places.
 struct SortedTokens {
   const Index* ids;
   int tokens, rows, blocks;
@@ -63,6 +66,8 @@ struct SortedTokens {
   }
 };
 
+/// Counts, for each token, those of the same row before it in its block: each thread compares its
+/// row with all before it, in shared memory.
 __global__ __launch_bounds__(kTokens) void rank_tokens(SortedTokens a) {
   __shared__ int rows[kTokens];
   const int i = static_cast<int>(threadIdx.x), first = static_cast<int>(blockIdx.x) * kTokens;
@@ -84,7 +89,8 @@ __global__ __launch_bounds__(kTokens) void rank_tokens(SortedTokens a) {
   }
 }
 
-/// Counts of a row become what lies before each block; starts[r] the row's total.
+/// Turns each block's count of a row into the number that lies before the block; starts[r] becomes
+/// the row's total.
 __global__ __launch_bounds__(kTokens) void add_up_blocks(SortedTokens a) {
   for_packs(a.rows, false, thread_of_grid(), [&](Index row, auto) {
     int total = 0;
@@ -98,7 +104,7 @@ __global__ __launch_bounds__(kTokens) void add_up_blocks(SortedTokens a) {
   });
 }
 
-/// One block: totals become starts. Each thread has a range of neighbouring rows.
+/// Turns totals into starts, by one block whose threads have ranges of neighbouring rows.
 __global__ __launch_bounds__(kTokens) void add_up_rows(SortedTokens a) {
   __shared__ int sums[kTokens];
   const int i = static_cast<int>(threadIdx.x), each = (a.rows + kTokens - 1) / kTokens;
@@ -125,6 +131,7 @@ __global__ __launch_bounds__(kTokens) void add_up_rows(SortedTokens a) {
   }
 }
 
+/// Puts each token at its row's start + its block's start + its rank within the block.
 __global__ __launch_bounds__(kTokens) void place_tokens(SortedTokens a) {
   const int token = static_cast<int>(blockIdx.x) * kTokens + static_cast<int>(threadIdx.x);
   const int row = token < a.tokens ? a.own(a.ids[token]) : -1;
@@ -134,6 +141,8 @@ __global__ __launch_bounds__(kTokens) void place_tokens(SortedTokens a) {
   }
 }
 
+/// Adds a row's gradients in the order of its tokens, in registers, loading some ahead. Nothing is
+/// added by atomics, so a row that all tokens share costs time but no bits.
 template <class T, class Td>
 __global__ void add_gradients(const __grid_constant__ SortedTokens a,
                               const __grid_constant__ Rows<const T> dy,
@@ -187,6 +196,7 @@ SortedTokens sorted_tokens(const EmbeddingBackward& k) {
           ranks + tokens};
 }
 
+/// Runs the four launches of the sort, which is stable: equal rows keep the order of tokens.
 void sort_tokens(device::CudaStream& stream, const SortedTokens& a) {
   const auto run_on = [&](unsigned blocks, void (*kernel)(SortedTokens)) {
     launch(stream, EmbeddingBackward::name, {blocks, kTokens}, kernel, a);

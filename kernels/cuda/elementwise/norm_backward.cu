@@ -16,8 +16,8 @@ using namespace cuda::norm;
 constexpr Index kSharedBytes = Index{128} << 10;
 constexpr unsigned kBackwardThreads = 128;
 
-/// How rows become dgamma and dbeta, by t and h alone: workers add rows_of_worker rows each; their
-/// sums are small beside what they read.
+/// Divides t rows among workers that each make a dgamma and dbeta, by t and h alone: workers add
+/// rows_of_worker rows each; their sums are small beside what they read.
 struct Work {
   Index rows_of_worker, workers;
   Index width, stride;  // floats of dgamma, of a worker
@@ -33,7 +33,7 @@ struct Work {
   Index bytes() const { return workers * stride * static_cast<Index>(sizeof(float)); }
 };
 
-/// Both norms: without `mean` the RMS norm.
+/// Arguments of both norms: without `mean` the RMS norm.
 template <class X, class Y>
 struct Backward {
   Rows<const X> x, add;
@@ -48,11 +48,11 @@ struct Backward {
   Work work;
 };
 
-/// What a worker adds up: dgamma and, where centred, dbeta; every thread its columns.
+/// Sums of a worker: dgamma and, where centred, dbeta; every thread its columns.
 struct WorkerSums {
   float *sums, *dbeta;  // null: nobody wants them
 
-  /// Of a pack from column i.
+  /// Adds a pack from column i.
   __device__ void add(Index i, const Floats<kPack>& of_gamma, const Floats<kPack>& of_beta) const {
     if (sums != nullptr) {
       store(sums + i, each(Sum{}, load(sums + i, Width<kPack>()), of_gamma));
@@ -71,6 +71,8 @@ struct WorkerSums {
   }
 };
 
+/// Goes over rows as a grid of workers. A row's packs stay in registers between its sums and its
+/// results where they fit; dgamma and dbeta are added where the worker's sums lie.
 template <class X, class Y>
 __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
     const __grid_constant__ Backward<X, Y> a) {
@@ -150,7 +152,8 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
   }
 }
 
-/// K: RmsNormBackward or LayerNormBackward.
+/// Launches the rows of K, RmsNormBackward or LayerNormBackward; the callers add the workers' sums
+/// behind it.
 template <class K>
 void backward(device::CudaStream& stream, const K& k, const float* mean) {
   const Index rows = row_count(k.x), h = k.x.size(-1);

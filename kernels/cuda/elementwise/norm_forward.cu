@@ -9,7 +9,7 @@ namespace {
 using namespace cuda;
 using namespace cuda::norm;
 
-/// Both norms: without `mean` the plain RMS norm.
+/// Arguments of both norms: without `mean` the plain RMS norm.
 template <class X, class Y>
 struct Forward {
   Rows<const X> x;
@@ -21,6 +21,8 @@ struct Forward {
   float eps;
 };
 
+/// Normalises rows: statistics first (mean and squares around it), then results from the same
+/// registers.
 template <class X, class Y>
 __global__ __launch_bounds__(kMostThreads) void norm_rows(const __grid_constant__ Forward<X, Y> a) {
   __shared__ float partial[kMostWarps];
@@ -80,7 +82,7 @@ __global__ __launch_bounds__(kMostThreads) void norm_rows(const __grid_constant_
   }
 }
 
-/// K: RmsNormForward or LayerNormForward.
+/// Launches the rows of K, RmsNormForward or LayerNormForward.
 template <class K>
 void forward(device::CudaStream& stream, const K& k, const In& beta, float* mean) {
   const Index rows = row_count(k.x), h = k.x.size(-1);

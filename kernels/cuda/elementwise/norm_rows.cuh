@@ -3,20 +3,20 @@
 #include "kernels/cuda/common/vector.cuh"
 #include "kernels/elementwise/norm.h"
 
-// How rows of norms lie in the registers of the threads that share them.
+// Keeps rows of norms in the registers of the threads that share them.
 namespace mpitron::kernels::cuda::norm {
 
 inline constexpr int kPacks = 4;  // of a row in the registers of a thread
 inline constexpr unsigned kMostThreads = 512;
 inline constexpr Index kColumnsOfThread = Index{kPacks} * kPack;
 
-/// Which columns of rows of h are a thread's: a row is cut into chunks, in each of which a thread
-/// has kPacks packs, blockDim.x packs apart.
+/// Says which columns of rows of h are a thread's: a row is cut into chunks, in each of which a
+/// thread has kPacks packs, blockDim.x packs apart.
 struct Columns {
   Index h;
   bool packed;
 
-  /// body(begin) for the chunks.
+  /// Calls body(begin) for the chunks.
   template <class F>
   __device__ void for_chunks(F&& body) const {
     for (Index begin = 0; begin < h; begin += Index{blockDim.x} * kColumnsOfThread) {
@@ -26,7 +26,7 @@ struct Columns {
   __device__ Index column(Index begin, int pack) const {
     return begin + (static_cast<Index>(pack) * blockDim.x + threadIdx.x) * kPack;
   }
-  /// body(pack, column, columns left) for the packs of the chunk in which there are columns.
+  /// Calls body(pack, column, columns left) for the packs of the chunk in which there are columns.
   template <class F>
   __device__ void for_packs(Index begin, F&& body) const {
 #pragma unroll  // packs stay in registers
@@ -39,13 +39,14 @@ struct Columns {
   }
 };
 
-/// The part of a row that a thread holds.
+/// Holds a thread's part of a row.
 template <class T>
 struct RowPart {
   Raw<T, kPack> packs[kPacks];
   Index begin = -1;  // of the chunk
 
-  /// Does nothing where this chunk is held already.
+  /// Loads a chunk, and does nothing where it is held already: rows of one chunk are read once for
+  /// both passes.
   __device__ void load(const T* row, const Columns& columns, Index wanted) {
     if (begin == wanted) {
       return;
@@ -102,7 +103,8 @@ struct Weights {
   }
 };
 
-/// Threads along a row and rows side by side.
+/// Chooses threads along a row and rows side by side: a row has as few threads as can hold it, and
+/// a block as many rows as fit.
 inline dim3 block_of(Index h, unsigned threads) {
   unsigned x = kWarp;
   while (x < kMostThreads && x * kColumnsOfThread < h) {
@@ -111,7 +113,7 @@ inline dim3 block_of(Index h, unsigned threads) {
   return {x, std::max(1u, threads / x)};
 }
 
-/// Calls f<X, Y>(): of one type, or one of the two fp32.
+/// Calls f<X, Y>() for types that are equal, or of which one is fp32.
 template <class F>
 void visit_norm_types(DType x, DType y, F&& f) {
   visit_element(x, [&]<class X>() {

@@ -8,7 +8,7 @@ namespace {
 
 using namespace cuda;
 
-/// One tensor and its blocks of a grid that works on several.
+/// A tensor and its blocks of a grid that works on several.
 template <class Tensor>
 struct Share {
   Tensor tensor;
@@ -21,13 +21,14 @@ struct Share {
   }
 };
 
-/// All that one launch works on.
+/// Tensors of one launch, as its arguments: models have hundreds of small tensors, whose launches
+/// would take longer than their work.
 template <class Tensor>
 struct Table {
   Share<Tensor> shares[kStepsTogether];
   static_assert(sizeof(shares) <= 4096, "what every GPU takes as a kernel's arguments");
 
-  /// That of this block.
+  /// Returns the share of this block.
   const __device__ Share<Tensor>& share() const {
     const Share<Tensor>* share = shares;
     while (!share->has_block(blockIdx.x)) {
@@ -53,6 +54,8 @@ struct AdamTensor {
         rule(k) {}
 };
 
+/// Updates packs of Adam's tensors. A pack of scaled numbers needs its block's exponent, so threads
+/// of a block of 64 elements agree on it.
 __global__ void adam_packs(const __grid_constant__ Table<AdamTensor> table) {
   const Share<AdamTensor>& share = table.share();
   const AdamTensor& a = share.tensor;
@@ -79,6 +82,7 @@ __global__ void adam_packs(const __grid_constant__ Table<AdamTensor> table) {
   });
 }
 
+/// Arguments of an SGD step on one tensor, in types known at run time.
 struct SgdTensor {
   Numbers param, momentum_buffer, grad, model_param;
   Index n = 0;
@@ -126,6 +130,7 @@ __global__ void sgd_packs(const __grid_constant__ Table<SgdTensor> table) {
   });
 }
 
+/// Counts elements that are exactly zero; integers, so atomics may add them in any order.
 template <class T>
 __global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long* result) {
   __shared__ unsigned partial[kMostWarps];
@@ -142,7 +147,7 @@ __global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long
   }
 }
 
-/// kStepsTogether with each launch.
+/// Launches kStepsTogether tensors at a time.
 template <class Tensor, class Step>
 void run_together(device::CudaStream& stream, const Steps<Step>& k, void (*kernel)(Table<Tensor>)) {
   for (auto rest = k.steps; !rest.empty();) {
@@ -162,6 +167,7 @@ void run_together(device::CudaStream& stream, const Steps<Step>& k, void (*kerne
 
 }  // namespace
 
+/// Runs one step as a table of one, so that there is a single kernel and one set of bits.
 void run(device::CudaStream& stream, const AdamStep& k) {
   run(stream, AdamSteps{{&k, 1}});
 }

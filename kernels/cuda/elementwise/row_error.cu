@@ -12,6 +12,7 @@ namespace {
 
 using namespace cuda;
 
+/// The difference of a row and its target, in fp32.
 template <class T, class U>
 struct Difference {
   const T* x;
@@ -23,6 +24,7 @@ struct Difference {
   }
 };
 
+/// error[row] = factor * sum of squares; a block to a row.
 template <class T, class U>
 __global__ void errors(Difference<T, U> difference, float factor, float* error) {
   __shared__ float partial[kMostWarps];
@@ -38,6 +40,7 @@ __global__ void errors(Difference<T, U> difference, float factor, float* error) 
   }
 }
 
+/// dx = 2 factor (x - target) derror[row].
 template <class T, class U>
 __global__ void gradients(Difference<T, U> difference, float factor, const float* derror, T* dx) {
   const Index row = blockIdx.x;
@@ -47,7 +50,8 @@ __global__ void gradients(Difference<T, U> difference, float factor, const float
   }
 }
 
-/// One thread a row: classifiers have few classes beside what made their logits.
+/// Finds the largest logit by one thread a row: classifiers have few classes beside what made their
+/// logits.
 template <class T>
 __global__ void find_matches(const T* logits, const std::int64_t* labels, float* matches,
                              Index rows, Index v) {
@@ -63,6 +67,7 @@ __global__ void find_matches(const T* logits, const std::int64_t* labels, float*
   matches[row] = largest == labels[row] ? 1.f : 0.f;
 }
 
+/// Calls f(difference) for the types of x and target.
 template <class F>
 void visit_types(const device::In& x, const device::In& target, F&& f) {
   MPITRON_CHECK(x.contiguous() && target.contiguous());

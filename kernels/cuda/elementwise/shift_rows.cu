@@ -7,7 +7,7 @@ namespace {
 
 using namespace cuda;
 
-/// Elements as the integers of their size.
+/// Arguments with elements as the integers of their size: bits are copied, whatever they mean.
 template <class T>
 struct Shift {
   const T* x;
@@ -16,6 +16,7 @@ struct Shift {
   Index part, columns;  // rows of a part, elements of a row
 };
 
+/// Copies the element of the next row, or of `after` (zeros without one) behind a part's last row.
 template <class T>
 __global__ void shift(Shift<T> a, Index n) {
   for_packs(n, false, thread_of_grid(), [&](Index i, auto) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace cuda;
 
-/// Logits of rows by a temperature, less a centre where there is one.
+/// Logits of rows over a temperature, less a centre where there is one.
 template <class T>
 struct SharpLogits {
   const T* x;
@@ -28,7 +28,7 @@ struct SharpLogits {
   }
 };
 
-/// The same in all threads of the block.
+/// Returns log sum exp of a row, the same in all threads of the block.
 template <class T>
 __device__ float log_sum_exp_of(const SharpLogits<T>& logits, Index row, float* partial) {
   float largest = -FLT_MAX;
@@ -43,7 +43,7 @@ __device__ float log_sum_exp_of(const SharpLogits<T>& logits, Index row, float* 
   return largest + logf(block_sum(sum, partial));
 }
 
-/// p of the contract: the mean of one or two rows.
+/// Target p of the contract: the mean of one or two rows.
 struct MeanTargets {
   const float* targets;
   const std::int64_t* sources;
@@ -55,6 +55,7 @@ struct MeanTargets {
   }
 };
 
+/// Writes a teacher's softmax, a block to a row.
 template <class T>
 __global__ void sharp_softmax_rows(const __grid_constant__ SharpLogits<T> logits, float* y) {
   __shared__ float partial[kMostWarps];
@@ -65,6 +66,7 @@ __global__ void sharp_softmax_rows(const __grid_constant__ SharpLogits<T> logits
   }
 }
 
+/// Writes loss and lse of each row: log sum exp first, then the sum over targets.
 template <class T>
 __global__ void soft_target_rows(const __grid_constant__ SharpLogits<T> logits,
                                  const __grid_constant__ MeanTargets target, float* loss,
@@ -83,6 +85,7 @@ __global__ void soft_target_rows(const __grid_constant__ SharpLogits<T> logits,
   }
 }
 
+/// dlogits = dloss / temperature (softmax - target), element by element from lse.
 template <class T>
 __global__ void soft_target_gradients(const __grid_constant__ SharpLogits<T> logits,
                                       const __grid_constant__ MeanTargets target, const float* lse,

@@ -29,14 +29,14 @@ __device__ void add_to_bins(Bin* bins, int first, const std::int64_t (&parts)[3]
   }
 }
 
-/// What one thread adds up before it goes to the bins: three digits, in which nearly all sums of
-/// squares of a tensor lie; the window follows the values.
+/// Sums of one thread before they go to the bins: three digits, in which nearly all sums of squares
+/// of a tensor lie; the window follows the values.
 struct Window {
   Bin* bins;
   int first = 0;
   std::int64_t sums[3] = {};
 
-  /// A finite value.
+  /// Adds a finite value. Where it lies outside the window, the window is flushed and moved.
   __device__ void add(float value) {
     const exact_sum::Summand summand = exact_sum::summand_of(value);
     if (value == 0) {
@@ -57,7 +57,7 @@ struct Window {
   }
 };
 
-/// The 64 elements from `begin` in fp64, where fp32 overflows.
+/// Adds the 64 elements from `begin` in fp64, where fp32 overflows.
 template <class T>
 __device__ void add_wide(const T* x, Index begin, Index n, Bin* bins) {
   double sum = 0;
@@ -69,6 +69,9 @@ __device__ void add_wide(const T* x, Index begin, Index n, Bin* bins) {
   add_to_bins(bins, summand.first, summand.part);
 }
 
+/// Squares elements a warp at a time. Sums of 64 elements go to a thread's window, windows to
+/// shared bins, and those to the result: integers all the way, so neither grid nor timing changes
+/// the sum.
 template <class T>
 __global__ void sum_squares(const T* x, Index n, bool packed, Bin* result) {
   __shared__ Bin bins[exact_sum::kBins];

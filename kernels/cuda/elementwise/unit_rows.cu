@@ -12,7 +12,7 @@ namespace {
 
 using namespace cuda;
 
-/// U: of dx and dgain.
+/// Arguments of both passes; U is the type of dx and dgain.
 template <class T, class U = T>
 struct UnitRows {
   const T *x, *dy, *gain;
@@ -28,6 +28,7 @@ struct UnitRows {
   }
 };
 
+/// y = gain x / max(|x|, eps); a block to a row, whose norm is kept for backward.
 template <class T>
 __global__ void unit_rows_forward(const __grid_constant__ UnitRows<T> a) {
   __shared__ float partial[kMostWarps];
@@ -47,6 +48,7 @@ __global__ void unit_rows_forward(const __grid_constant__ UnitRows<T> a) {
   }
 }
 
+/// Writes dx and dgain of a row: its dot product with dy first, then each element.
 template <class T, class U>
 __global__ void unit_rows_backward(const __grid_constant__ UnitRows<T, U> a) {
   __shared__ float partial[kMostWarps];

@@ -12,6 +12,7 @@ namespace {
 
 using namespace cuda;
 
+/// Counts visits in shared memory first, so that blocks meet in one atomic for each expert.
 __global__ void count_visits(const std::int64_t* experts, Index visits, unsigned long long* counts,
                              Index n) {
   __shared__ unsigned own[kMostExperts];
@@ -30,6 +31,7 @@ __global__ void count_visits(const std::int64_t* experts, Index visits, unsigned
   }
 }
 
+/// Arguments of an order of visits, in the types of the launch.
 struct Order {
   const std::int64_t* experts;  // [t, k]
   const void* probabilities;    // [t, k]
@@ -40,7 +42,8 @@ struct Order {
   ExpertCapacity capacity;
 };
 
-/// A number that rises with the probability.
+/// Maps a probability to an integer that rises with it, so that thresholds can be searched bit by
+/// bit.
 __device__ unsigned long long rank_of(const Order& a, Index slot) {
   constexpr unsigned long long kSign = 1ULL << 63;
   const double value = a.wide ? static_cast<const double*>(a.probabilities)[slot]
@@ -55,7 +58,7 @@ __device__ Index taken_of(const ExpertCapacity& capacity, Index count) {
                                                    : count;
 }
 
-/// The slot by which a token visits the expert, or -1.
+/// Returns the slot by which a token visits the expert, or -1.
 __device__ Index slot_of(const Order& a, Index token, Index expert) {
   for (Index slot = token * a.k; slot < (token + 1) * a.k; ++slot) {
     if (a.experts[slot] == expert) {
@@ -65,7 +68,7 @@ __device__ Index slot_of(const Order& a, Index token, Index expert) {
   return -1;
 }
 
-/// Which tokens an expert takes: those of `always`, and the first `most` of `sometimes`.
+/// Says which tokens an expert takes: those of `always`, and the first `most` of `sometimes`.
 struct Choice {
   unsigned long long threshold = 0;  // visits above it are `always`, those at it `sometimes`
   bool fills = false;                // else tokens that do not visit are `sometimes`
@@ -76,6 +79,8 @@ struct Class {
   bool always, sometimes;
 };
 
+/// Tells the class of a token: visits above the threshold are always taken, those at it (or tokens
+/// that do not visit, where places are filled up) in order until there are enough.
 __device__ Class class_of(const Order& a, const Choice& choice, Index slot) {
   if (slot < 0) {
     return {false, choice.fills};
@@ -88,7 +93,7 @@ __device__ Class class_of(const Order& a, const Choice& choice, Index slot) {
   return {rank > choice.threshold, rank == choice.threshold};
 }
 
-/// How many of the expert's visits have at least this rank; the same in every thread.
+/// Counts the expert's visits of at least this rank; the same in every thread.
 __device__ Index visits_from(const Order& a, Index expert, unsigned long long rank,
                              Index* partial) {
   Index own = 0;
@@ -99,7 +104,7 @@ __device__ Index visits_from(const Order& a, Index expert, unsigned long long ra
   return block_sum(own, partial);
 }
 
-/// The choice of an expert with `count` visits of which it takes `taken`.
+/// Makes the choice of an expert with `count` visits of which it takes `taken`.
 __device__ Choice choose(const Order& a, Index expert, Index count, Index taken, Index* partial) {
   if (taken >= count) {
     return {.fills = true, .most = taken - count};
@@ -118,7 +123,8 @@ __device__ Choice choose(const Order& a, Index expert, Index count, Index taken,
   return {.threshold = threshold, .most = taken - visits_from(a, expert, threshold + 1, partial)};
 }
 
-/// A block to an expert: its tokens in order.
+/// Orders the visits of one expert by one block: chunks of tokens in order, whose threads find
+/// their place by a prefix sum, so the result does not depend on timing.
 __global__ void order_visits(const __grid_constant__ Order a) {
   __shared__ Index partial[kMostWarps];
   const Index expert = blockIdx.x;

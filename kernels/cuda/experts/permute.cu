@@ -8,7 +8,7 @@ namespace {
 
 using namespace cuda;
 
-/// Bits are copied: T is an integer of the elements' size.
+/// Copies rows; bits are copied, so T is an integer of the elements' size.
 template <class T>
 __global__ void permute_rows(const __grid_constant__ Rows<const T> x, const std::int64_t* rows,
                              const __grid_constant__ Rows<T> y, Index n, Index h, bool packed) {
@@ -22,7 +22,7 @@ __global__ void permute_rows(const __grid_constant__ Rows<const T> x, const std:
 // ---------------------------------------------------------------------------------------------
 // the way back: the places of each row, in order
 
-/// Those of row r are places[starts[r]] .. places[starts[r + 1] - 1].
+/// Places of each row: those of row r are places[starts[r]] .. places[starts[r + 1] - 1].
 struct Sources {
   std::int64_t* starts;   // [t + 1]
   std::int64_t* cursors;  // [t]: where the next place of a row goes
@@ -44,7 +44,7 @@ __device__ std::int64_t add_one(std::int64_t* counter) {
   return static_cast<std::int64_t>(atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ULL));
 }
 
-/// cursors[r] = how many places row r has; they are zero before.
+/// Counts how many places row r has into cursors[r], which is zero before.
 __global__ void count_places(const std::int64_t* rows, Sources s) {
   for (Index i = thread_of_grid().index; i < s.n; i += thread_of_grid().count) {
     if (rows[i] >= 0) {
@@ -55,7 +55,7 @@ __global__ void count_places(const std::int64_t* rows, Sources s) {
 
 constexpr int kSumThreads = kMostWarps * kWarp;
 
-/// starts = the sums of the counts before each row, and so are the cursors. One block.
+/// Makes starts and cursors the sums of the counts before each row, by one block.
 __global__ __launch_bounds__(kSumThreads) void sum_counts(Sources s) {
   __shared__ std::int64_t partial[kMostWarps];
   std::int64_t before = 0;
@@ -73,7 +73,7 @@ __global__ __launch_bounds__(kSumThreads) void sum_counts(Sources s) {
   }
 }
 
-/// In any order.
+/// Writes each row's places in any order; sort_places orders them.
 __global__ void write_places(const std::int64_t* rows, Sources s) {
   for (Index i = thread_of_grid().index; i < s.n; i += thread_of_grid().count) {
     if (rows[i] >= 0) {
@@ -82,7 +82,7 @@ __global__ void write_places(const std::int64_t* rows, Sources s) {
   }
 }
 
-/// A row has few places: one thread sorts them by insertion.
+/// Sorts a row's places by insertion, one thread to a row, since they are few.
 __global__ void sort_places(Sources s) {
   for (Index row = thread_of_grid().index; row < s.t; row += thread_of_grid().count) {
     for (Index next = s.starts[row] + 1; next < s.starts[row + 1]; ++next) {
@@ -96,6 +96,7 @@ __global__ void sort_places(Sources s) {
   }
 }
 
+/// Adds a row's places in order, in fp32, rounded once.
 template <class T>
 __global__ void add_places(const __grid_constant__ Rows<const T> y, Sources s,
                            const __grid_constant__ Rows<T> x, Index h, bool packed) {
@@ -111,6 +112,7 @@ __global__ void add_places(const __grid_constant__ Rows<const T> y, Sources s,
 // ---------------------------------------------------------------------------------------------
 // factors
 
+/// y = factor[row] x, rounded once.
 template <class T>
 __global__ void scale_rows(const __grid_constant__ Rows<const T> x, const float* factors,
                            const __grid_constant__ Rows<T> y, Index n, Index h, bool packed) {
@@ -130,7 +132,7 @@ struct ScaleGradient {
   bool packed;
 };
 
-/// A row to the threads of one threadIdx.y.
+/// Gives a row to the threads of one threadIdx.y.
 template <class T>
 __global__ void scale_gradient_rows(const __grid_constant__ ScaleGradient<T> a) {
   __shared__ float partial[kMostWarps];

@@ -10,6 +10,7 @@ using namespace cuda;
 // ---------------------------------------------------------------------------------------------
 // routing
 
+/// Arguments of the choice of experts; rows are read and written in their own types.
 struct Routing {
   router::Matrix logits;
   const float *chosen_by, *expert_bias;  // optional
@@ -37,6 +38,8 @@ __device__ void keep_best_groups(T* scores, Index n, Index k, const RoutingRule&
   });
 }
 
+/// Routes one token by one warp: scores, biases, groups, the k largest, their probabilities. Three
+/// rows of shared memory serve all steps.
 template <class T>
 __global__ void route_tokens(const __grid_constant__ Routing a) {
   const Index n = a.logits.n, k = a.probabilities.n;
@@ -89,6 +92,7 @@ __global__ void route_tokens(const __grid_constant__ Routing a) {
   });
 }
 
+/// Arguments of the router's backward pass.
 struct RoutingGradient {
   router::Matrix logits;
   const std::int64_t* experts;    // [t, k]
@@ -97,6 +101,8 @@ struct RoutingGradient {
   RoutingRule rule;
 };
 
+/// Writes a token's gradients: those of the chosen experts' probabilities back through score and
+/// normalisation, zeros for all others.
 template <class T>
 __global__ void routing_gradients(const __grid_constant__ RoutingGradient a) {
   const Index n = a.logits.n, k = a.dprobabilities.n;
@@ -142,8 +148,8 @@ struct Balance {
 
 constexpr int kBalanceThreads = kMostWarps * kWarp;
 
-/// columns[i] = the sum over rows of d0[row] scores[row, i], for the columns from `first` on that
-/// the block has threads for: its threads share rows out among them and are added in order.
+/// Sums columns[i] = the sum over rows of d0[row] scores[row, i], for the columns from `first` on
+/// that the block has threads for: its threads share rows out among them and are added in order.
 __device__ float column_sum(const Balance& a, Index first, float* partial) {
   const Index n = a.logits.n, width = min(n - first, Index{kBalanceThreads});
   const Index parts = kBalanceThreads / width, part = threadIdx.x / width;
@@ -162,7 +168,8 @@ __device__ float column_sum(const Balance& a, Index first, float* partial) {
   return total;
 }
 
-/// One block, which alone knows when to stop.
+/// Normalises by one block, which alone knows when to stop; more would have to agree after each
+/// round.
 __global__ __launch_bounds__(kBalanceThreads) void balance_scores(
     const __grid_constant__ Balance a) {
   __shared__ float partial[kBalanceThreads], of_warps[kMostWarps];

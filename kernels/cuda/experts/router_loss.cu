@@ -4,7 +4,6 @@
 
 // Numerical contract: that of router_loss.h; a warp to a token, sums over experts in its
 // order; sums over tokens by one block, each thread every 1024th in order, then the threads.
-// Numerical contract: that of kernels/experts/router_loss.h.
 namespace mpitron::kernels {
 
 namespace {
@@ -29,7 +28,7 @@ __global__ __launch_bounds__(kSumThreads) void add_rows(const double* values, In
   }
 }
 
-/// The scores that balancing losses see. `x` and `scores`: rows of the warp.
+/// Computes the scores that balancing losses see. `x` and `scores` are rows of the warp.
 template <class T>
 __device__ void balance_scores(const Matrix& logits, Index row, const BalanceRule& rule, T* x,
                                T* scores) {
@@ -43,6 +42,8 @@ __device__ void balance_scores(const Matrix& logits, Index row, const BalanceRul
   }
 }
 
+/// Counts, for each set of tokens, the experts that the balancing scores would choose, by atomics
+/// on integers.
 template <class T>
 __global__ void count_best(const __grid_constant__ Matrix logits, BalanceRule rule, Index sets,
                            Counter* counters) {
@@ -65,7 +66,7 @@ __global__ void widen_counts(const Counter* counters, Index n, double* counts) {
   }
 }
 
-/// The counts of each set's experts.
+/// Counts of each set's experts.
 struct Counts {
   const double* values;  // [sets, E]
   Index sets, n;
@@ -75,6 +76,7 @@ struct Counts {
   __device__ double operator()(Index row, Index i) const { return values[row % sets * n + i]; }
 };
 
+/// Writes each token's part of a balancing loss in fp64; add_rows adds them in a fixed order.
 template <class T>
 __global__ void balance_losses(const __grid_constant__ Matrix logits, Counts counts,
                                BalanceRule rule, double* losses) {
@@ -101,6 +103,7 @@ struct BalanceGradient {
   double factor;
 };
 
+/// Writes the balancing loss's gradient of a token's logits.
 template <class T>
 __global__ void balance_gradients(const __grid_constant__ BalanceGradient a) {
   const Index n = a.logits.n;
@@ -122,7 +125,7 @@ __global__ void balance_gradients(const __grid_constant__ BalanceGradient a) {
   });
 }
 
-/// ln sum e^logit of a row, the same in every lane; x receives the row.
+/// Returns ln sum e^logit of a row, the same in every lane; x receives the row.
 template <class T>
 __device__ T log_sum_exp(const Matrix& logits, Index row, T* x) {
   router::fill(x, logits.n, [&](Index i) { return logits.load<T>(row * logits.n + i); });
@@ -130,6 +133,7 @@ __device__ T log_sum_exp(const Matrix& logits, Index row, T* x) {
   return top + std::log(router::sum_of<T>(logits.n, [&](Index i) { return std::exp(x[i] - top); }));
 }
 
+/// Writes each token's squared log sum exp.
 template <class T>
 __global__ void z_losses(const __grid_constant__ Matrix logits, double* losses) {
   T* const x = router::shared_row<T>(logits.n, 1, 0);
@@ -142,6 +146,7 @@ __global__ void z_losses(const __grid_constant__ Matrix logits, double* losses) 
   });
 }
 
+/// dlogits = 2 factor dloss z softmax.
 template <class T>
 __global__ void z_gradients(const __grid_constant__ Matrix logits, const double* dloss,
                             const __grid_constant__ Matrix dlogits, double factor) {
@@ -227,7 +232,7 @@ void run(device::CudaStream& stream, const RouterZLossBackward& k) {
 
 namespace {
 
-/// A few numbers: every thread adds all tokens, in order.
+/// Updates biases; a few numbers, so every thread adds all tokens, in order.
 __global__ void update_bias(const double* tokens, float* bias, Index n, float rate) {
   double sum = 0;
   for (Index e = 0; e < n; ++e) {

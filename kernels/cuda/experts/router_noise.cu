@@ -7,6 +7,7 @@ namespace {
 
 using namespace cuda;
 
+/// Arguments of jitter; `noise` is made that of the step where a graph repeats it.
 template <class T>
 struct JitterRows {
   Rows<const T> x;

@@ -7,9 +7,9 @@
 #include "kernels/cuda/common/vector.cuh"
 #include "kernels/experts/router.h"
 
-// What a warp does with the logits of one token, in T (float or double): the definitions of
-// router_row.h with every 32nd expert to a lane. Rows are in shared memory; a function that
-// writes one ends with __syncwarp.
+// Works by a warp on the logits of one token, in T (float or double): the definitions of
+// router_row.h with every 32nd expert to a lane. Rows are in shared memory; a function that writes
+// one ends with __syncwarp.
 
 namespace mpitron::kernels::cuda::router {
 
@@ -75,7 +75,8 @@ void visit_arithmetic(DType logits, F&& f) {
 // ---------------------------------------------------------------------------------------------
 // rows and warps
 
-/// Warps of a block that share `rows` numbers of T for each expert: as many as 48 KiB hold.
+/// Chooses how many warps of a block share `rows` numbers of T for each expert: as many as 48 KiB
+/// hold, which needs no opt-in.
 template <class T>
 LaunchShape warp_shape(Index t, Index n, Index rows) {
   const Index bytes = rows * n * static_cast<Index>(sizeof(T));
@@ -84,13 +85,13 @@ LaunchShape warp_shape(Index t, Index n, Index rows) {
           static_cast<std::size_t>(warps * bytes)};
 }
 
-/// The warp's row number `which` of the rows that warp_shape gave room for.
+/// Returns the warp's row number `which` of the rows that warp_shape gave room for.
 template <class T>
 __device__ T* shared_row(Index n, Index rows, Index which) {
   return dynamic_shared<T>() + (threadIdx.y * rows + which) * n;
 }
 
-/// body(row) for the warp's rows of t.
+/// Calls body(row) for the warp's rows of t.
 template <class F>
 __device__ void for_tokens(Index t, F&& body) {
   const Index step = static_cast<Index>(gridDim.x) * blockDim.y;
@@ -100,20 +101,21 @@ __device__ void for_tokens(Index t, F&& body) {
   }
 }
 
-/// body(i) for this lane's part of n.
+/// Calls body(i) for this lane's part of n.
 template <class F>
 __device__ void for_lane(Index n, F&& body) {
   for (Index i = threadIdx.x; i < n; i += kWarp) {
     body(i);
   }
 }
-/// row[i] = value(i).
+/// Writes row[i] = value(i).
 template <class T, class F>
 __device__ void fill(T* row, Index n, F&& value) {
   for_lane(n, [&](Index i) { row[i] = value(i); });
   __syncwarp();
 }
-/// The sum of term(i), the same in every lane.
+/// Sums term(i): each lane its own in order, then a butterfly over lanes; the result is the same in
+/// every lane.
 template <class T, class F>
 __device__ T sum_of(Index n, F&& term) {
   T sum = 0;
@@ -130,21 +132,21 @@ __device__ T largest_of(Index n, F&& value) {
 // ---------------------------------------------------------------------------------------------
 // scores
 
-/// Of a sum of own scores.
+/// Keeps a sum of own scores from zero.
 constexpr double kSumGuard = 1e-20;
 
 template <class T>
 __device__ T sigmoid(T x) {
   return 1 / (1 + std::exp(-x));
 }
-/// A score that does not depend on the other logits: sigmoid or sqrt_softplus.
+/// Computes a score that does not depend on the other logits: sigmoid or sqrt_softplus.
 template <class T>
 __device__ T own_score(RouterScore score, T x) {
   return score == RouterScore::sigmoid
              ? sigmoid(x)
              : std::sqrt((x > T(0) ? x : T(0)) + std::log1p(std::exp(-std::abs(x))));
 }
-/// Its slope, given its value.
+/// Computes its slope, given its value.
 template <class T>
 __device__ T own_score_slope(RouterScore score, T x, T value) {
   if (score == RouterScore::sigmoid) {
@@ -153,7 +155,7 @@ __device__ T own_score_slope(RouterScore score, T x, T value) {
   return x < T(-30) ? value / 2 : sigmoid(x) / (2 * value);  // far left value is e^(x/2)
 }
 
-/// result[j] = softmax of value(j).
+/// Writes result[j] = softmax of value(j).
 template <class T, class F>
 __device__ void softmax(Index n, F&& value, T* result) {
   const T top = largest_of<T>(n, value);
@@ -162,13 +164,13 @@ __device__ void softmax(Index n, F&& value, T* result) {
   __syncwarp();
 }
 
-/// Own scores, which are divided by (their sum + guard) where `normal`.
+/// Scores of each expert alone, which are divided by (their sum + guard) where `normal`.
 struct OwnScores {
   RouterScore score;
   bool normal;
 };
 
-/// result[j] = the own score of value(j).
+/// Writes result[j] = the own score of value(j).
 template <class T, class F>
 __device__ void own_scores(Index n, OwnScores rule, F&& value, T* result) {
   const T sum = static_cast<T>(kSumGuard) +
@@ -177,8 +179,8 @@ __device__ void own_scores(Index n, OwnScores rule, F&& value, T* result) {
   __syncwarp();
 }
 
-/// chosen(j, i) in every lane: the j-th largest of values is number i; ties by rising index; a NaN
-/// counts as -infinity.
+/// Calls chosen(j, i) in every lane: the j-th largest of values is number i; ties by rising index;
+/// a NaN counts as -infinity.
 template <class T, class Chosen>
 __device__ void largest(const T* values, Index n, Index k, Chosen&& chosen) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
@@ -216,7 +218,7 @@ __device__ void largest(const T* values, Index n, Index k, Chosen&& chosen) {
 // ---------------------------------------------------------------------------------------------
 // gradients: what weight(j), the gradients of the scores of experts chosen(j), make of the logits
 
-/// Of the softmax p over the chosen ones.
+/// Writes the gradients of the softmax p over the chosen ones.
 template <class T, class Chosen, class Weight>
 __device__ void softmax_gradients(Index k, const T* p, Chosen&& chosen, Weight&& weight,
                                   T* dlogits) {
@@ -225,7 +227,7 @@ __device__ void softmax_gradients(Index k, const T* p, Chosen&& chosen, Weight&&
   __syncwarp();
 }
 
-/// Of own scores.
+/// Writes the gradients of own scores.
 template <class T, class Chosen, class Weight>
 __device__ void own_score_gradients(const T* x, Index k, OwnScores rule, Chosen&& chosen,
                                     Weight&& weight, T* dlogits) {

@@ -10,8 +10,8 @@ namespace {
 constexpr int kRowThreads = 8;
 constexpr int kAhead = 4;  // rows that a thread loads at once
 
-/// Rows that one block sums: by their number alone. Few blocks keep what is added at the end small
-/// beside what is read.
+/// Counts the rows that one block sums, by their number alone. Few blocks keep what is added at the
+/// end small beside what is read.
 Index rows_of_block(Index rows) {
   constexpr Index kLeastRows = 64, kMostBlocks = 128;
   return std::max(kLeastRows, (rows + kMostBlocks - 1) / kMostBlocks);
@@ -27,7 +27,7 @@ struct ColumnSums {
   float* sums;  // [blocks, n]
 };
 
-/// 32 threads side by side, each with N columns; blockIdx.y is the block of rows.
+/// Sums columns by 32 threads side by side, each with N of them; blockIdx.y is the block of rows.
 template <class T, int N>
 __global__ void sum_columns(ColumnSums<T> a) {
   __shared__ float partial[kRowThreads][kWarp * N];

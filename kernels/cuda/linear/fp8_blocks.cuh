@@ -4,7 +4,7 @@
 
 namespace mpitron::kernels::cuda {
 
-/// The scales of a matrix's blocks, from their largest values.
+/// Scales of a matrix's blocks, made from their largest values.
 struct BlockScales {
   const float* amax;
   Index row_stride, column_stride;
@@ -22,13 +22,13 @@ struct BlockScales {
   /// Whether all elements of a pack share a scale.
   constexpr bool fit_packs() const { return blocks.columns % kPack == 0; }
   __device__ bool whole() const { return blocks.rows == 0 && blocks.columns == 0; }
-  /// Of an element.
+  /// Returns the scale of an element.
   __device__ float operator()(Index row, Index column) const {
     const Index down = blocks.rows > 0 ? quotient(row, blocks.rows) : 0;
     const Index across = blocks.columns > 0 ? quotient(column, blocks.columns) : 0;
     return fp8_scale(amax[down * row_stride + across * column_stride], scaling);
   }
-  /// The same for a thread that asks often: the scale of all is found once.
+  /// Serves a thread that asks often: a scale that all elements share is found once.
   class Found {
    public:
     __device__ explicit Found(const BlockScales& scales)

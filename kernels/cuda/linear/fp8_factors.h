@@ -3,8 +3,8 @@
 
 namespace mpitron::kernels::cuda {
 
-/// What the numbers of two factors are multiplied by: the reciprocals of their scales, where
-/// cuBLASLt reads them.
+/// Computes the reciprocals of two factors' scales on the GPU, where cuBLASLt reads them: the
+/// scales of this step are never known to the host.
 struct Fp8Factors {
   static constexpr const char* name = "fp8_factors";
   In a_amax, b_amax;  // [1, 1], fp32

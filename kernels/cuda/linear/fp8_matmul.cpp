@@ -26,6 +26,8 @@ int compute_capability(int device) {
   return 10 * major + minor;
 }
 
+/// Describes the product to the choice of an algorithm; b always lies transposed, which is the one
+/// layout that cuBLASLt multiplies in 8 bits.
 GemmShape shape_of(const Fp8Matmul& k) {
   return {.m = k.c.size(0),
           .n = k.c.size(1),
@@ -45,7 +47,7 @@ GemmShape shape_of(const Fp8Matmul& k) {
           .c_alignment = alignment_of(k.c.data)};
 }
 
-/// Whether the GPU multiplies the numbers as they are.
+/// Tells whether the GPU multiplies the numbers as they are (compute capability 8.9 and up).
 bool is_native(const device::CudaStream& stream, const Fp8Matmul& k) {
   constexpr int kFirst = 89;
   const GemmShape p = shape_of(k);
@@ -58,7 +60,7 @@ bool is_native(const device::CudaStream& stream, const Fp8Matmul& k) {
          compute_capability(stream.device) >= kFirst && Gemm::find(stream.device, p) != nullptr;
 }
 
-/// Both factors' scales in front of cuBLASLt's own workspace.
+/// Runs cuBLASLt's product; both factors' scales lie in front of its own workspace.
 void run_native(device::CudaStream& stream, const Fp8Matmul& k) {
   const auto address = reinterpret_cast<std::uintptr_t>(k.workspace.data);
   const std::uintptr_t begin = (address + kAlignment - 1) / kAlignment * kAlignment;

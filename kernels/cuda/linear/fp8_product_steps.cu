@@ -7,6 +7,7 @@ namespace {
 
 using namespace cuda;
 
+/// Decodes numbers of 8 bits to bf16, by their blocks' scales where there are several.
 __global__ void decode(const __grid_constant__ Rows<const std::uint8_t> x,
                        const __grid_constant__ BlockScales scales,
                        const __grid_constant__ Rows<__nv_bfloat16> y, Index rows, Index n,
@@ -32,6 +33,7 @@ struct FinishArguments {
   bool accumulate;
 };
 
+/// c = sums / (scale of a x scale of b) + bias, or c +=, rounded once.
 template <class T>
 __global__ void finish(const __grid_constant__ FinishArguments<T> a, Index rows, Index n,
                        bool packed) {

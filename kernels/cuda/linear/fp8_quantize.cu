@@ -4,8 +4,8 @@
 #include "kernels/cuda/linear/fp8_blocks.cuh"
 #include "kernels/linear/fp8_quantize.h"
 
-// Numerical contract: that of kernels/linear/fp8_quantize.h.
-// Numerical contract: that of kernels/linear/fp8_quantize.h.
+// Numerical contract: that of kernels/linear/fp8_quantize.h. Largest values are found in two steps,
+// parts and their join, since maxima need no order; a transposed copy is made beside a plain one.
 namespace mpitron::kernels {
 
 namespace {
@@ -14,6 +14,8 @@ using namespace cuda;
 
 constexpr unsigned kMostParts = 1024;  // whose largest values are joined by one block
 
+/// Arguments of the search for largest values; `put` keeps the larger one where a step accumulates
+/// over microbatches.
 template <class T>
 struct AmaxArguments {
   Rows<const T> x;
@@ -30,7 +32,7 @@ struct AmaxArguments {
   }
 };
 
-/// Of all that a block of threads reads.
+/// Finds the largest of all that a block of threads reads.
 template <class T>
 __global__ void find_largest_of_parts(const __grid_constant__ AmaxArguments<T> a) {
   __shared__ float partial[kMostWarps];
@@ -50,6 +52,7 @@ __global__ void find_largest_of_parts(const __grid_constant__ AmaxArguments<T> a
   }
 }
 
+/// Joins the parts' largest values by one block.
 __global__ void join_parts(const float* parts, Index count, float* amax, bool accumulate) {
   __shared__ float partial[kMostWarps];
   float largest = 0;
@@ -62,7 +65,7 @@ __global__ void join_parts(const float* parts, Index count, float* amax, bool ac
   }
 }
 
-/// A warp for a block.
+/// Finds the largest of each scaling block, a warp to one.
 template <class T>
 __global__ void find_largest_of_blocks(const __grid_constant__ AmaxArguments<T> a) {
   const Index across = a.blocks.columns > 0 ? (a.h + a.blocks.columns - 1) / a.blocks.columns : 1;
@@ -90,7 +93,8 @@ __global__ void find_largest_of_blocks(const __grid_constant__ AmaxArguments<T> 
   }
 }
 
-/// Blocks of one column: a thread for a block, so that neighbours read neighbours.
+/// Finds the largest of blocks of one column: a thread for a block, so that neighbours read
+/// neighbours.
 template <class T>
 __global__ void find_largest_of_columns(const __grid_constant__ AmaxArguments<T> a) {
   const Worker worker = thread_of_grid();
@@ -106,6 +110,8 @@ __global__ void find_largest_of_columns(const __grid_constant__ AmaxArguments<T>
   }
 }
 
+/// Writes the plain copy: a number times its scale, rounded to nearest even, beyond the range the
+/// largest.
 template <class T>
 __global__ void quantize(const __grid_constant__ Rows<const T> x,
                          const __grid_constant__ BlockScales scales,
@@ -141,7 +147,7 @@ struct Transposition {
   Index rows, n, width;  // of x, and how long the rows of y are: zeros behind those of x
   bool x_packed, y_aligned;
 
-  /// The bytes of kWordRows rows from `row`, a word for each column of a pack.
+  /// Makes the bytes of kWordRows rows from `row`, a word for each column of a pack.
   __device__ void quantize(std::uint32_t (&words)[kPack], const BlockScales::Found& scale_of,
                            Index row, Index column) const {
     const auto columns_of = [&](int r) { return row + r < rows ? n - column : 0; };
@@ -174,8 +180,8 @@ struct Transposition {
   }
 };
 
-/// Chunk i of column c of a tile lies at i ^ c / kPack, so that words and chunks that are written
-/// or read at once lie in different banks.
+/// Writes the transposed copy of a tile. Chunk i of column c lies at i ^ c / kPack, so that words
+/// and chunks that are written or read at once lie in different banks.
 template <class T>
 __global__ __launch_bounds__(kThreads) void quantize_transposed(
     const __grid_constant__ Transposition<T> a) {
@@ -271,7 +277,7 @@ void run(device::CudaStream& stream, const Fp8Quantize& k) {
 
 namespace {
 
-/// A few numbers: a thread for a row.
+/// Advances histories, a thread for each: a few numbers.
 __global__ void advance_histories(float* rows, float* amax, Index count, Index size, bool largest) {
   const Worker worker = thread_of_grid();
   for (Index row = worker.index; row < count; row += worker.count) {

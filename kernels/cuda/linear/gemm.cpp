@@ -1,3 +1,6 @@
+// Adapts cuBLASLt. An algorithm is asked for once per shape and alignment and kept, because asking
+// takes longer than a small product; choices of a tuning file come first. Only algorithms that add
+// the parts of a split k in a fixed order are taken.
 #include "kernels/cuda/linear/gemm.h"
 
 #include <algorithm>
@@ -21,12 +24,13 @@ namespace mpitron::kernels::cuda {
 namespace {
 
 constexpr std::uint64_t kLargestWorkspace = 32 << 20;
-/// How k's parts may be added.
+/// Ways in which k's parts may be added.
 constexpr std::uint32_t kInOrder =
     CUBLASLT_REDUCTION_SCHEME_NONE | CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
-/// So many of the library's answers are candidates.
+/// Number of the library's answers that are candidates.
 constexpr int kMostCandidates = 6;
-/// Products of experts have a new number of rows each time: their plans must not pile up.
+/// Bounds the number of plans: products of experts have a new number of rows each time, and their
+/// plans must not pile up.
 constexpr std::size_t kMostPlans = 4096;
 
 void check(cublasStatus_t status, const char* what) {
@@ -36,8 +40,8 @@ void check(cublasStatus_t status, const char* what) {
   }
 }
 
-/// The library's state on a GPU: made once, never destroyed, because static objects may outlive the
-/// CUDA runtime.
+/// Returns the library's state on a GPU: made once, never destroyed, because static objects may
+/// outlive the CUDA runtime.
 cublasLtHandle_t handle_of(int device) {
   static std::mutex mutex;
   static auto& handles = *new std::map<int, cublasLtHandle_t>;
@@ -107,7 +111,8 @@ void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attr
         "choosing an algorithm");
 }
 
-/// cuBLASLt counts by columns: a row-major [rows, columns] is its [columns, rows].
+/// Describes a matrix to a library that counts by columns: a row-major [rows, columns] is its
+/// [columns, rows].
 Layout layout_of(cudaDataType_t type, Index rows, Index columns, Index stride) {
   cublasLtMatrixLayout_t layout = nullptr;
   check(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(columns),
@@ -123,7 +128,7 @@ cudaDataType_t scale_type_of(const GemmShape& p) {
   return p.type == DType::f64 ? CUDA_R_64F : CUDA_R_32F;
 }
 
-/// c^T = op(b)^T op(a)^T: b is the library's first factor.
+/// Describes c^T = op(b)^T op(a)^T: b is the library's first factor.
 Description describe(const GemmShape& p) {
   cublasLtMatmulDesc_t created = nullptr;
   check(cublasLtMatmulDescCreate(&created, compute_type_of(p), scale_type_of(p)),
@@ -148,7 +153,7 @@ Preference preference_of(const GemmShape& p) {
   return preference;
 }
 
-/// A setting of an algorithm, of 2 or 4 bytes.
+/// A setting of an algorithm, of 2 or 4 bytes, by which it is written to a file and made again.
 struct Setting {
   cublasLtMatmulAlgoConfigAttributes_t name;
   std::int32_t GemmAlgorithm::*value;
@@ -166,7 +171,7 @@ constexpr Setting kSettings[] = {
     {CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, &GemmAlgorithm::cluster, 2},
 };
 
-/// A setting that the library does not tell stays 0.
+/// Reads an algorithm's settings; one that the library does not tell stays 0.
 GemmAlgorithm numbers_of(const cublasLtMatmulAlgo_t& algorithm) {
   GemmAlgorithm numbers;
   std::size_t written = 0;
@@ -181,6 +186,7 @@ GemmAlgorithm numbers_of(const cublasLtMatmulAlgo_t& algorithm) {
   return numbers;
 }
 
+/// A plan's key in a thread's table.
 struct PlanKey {
   int device;
   GemmShape shape;
@@ -217,7 +223,7 @@ struct Gemm::Plan {
                         : layout_of(type_of(p.type, p.b_format), p.k, p.n, p.b_stride)),
         c(layout_of(type_of(p.c_type), p.m, p.n, p.c_stride)) {}
 
-  /// The library's answers, best first, `most` of them or fewer; sets `status`.
+  /// Asks for the library's answers, best first, `most` of them or fewer; sets `status`.
   std::vector<cublasLtMatmulHeuristicResult_t> answers(int most) {
     const Preference preference = preference_of(shape);
     std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(most));

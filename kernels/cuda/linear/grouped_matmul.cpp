@@ -13,7 +13,7 @@ namespace mpitron::kernels {
 namespace cuda {
 namespace {
 
-/// Whether cuBLASLt does the product: alone it is faster, once there is work for a whole GPU.
+/// Tells whether cuBLASLt does the product: alone it is faster, once there is work for a whole GPU.
 bool goes_alone(const Matmul& product) {
   if (matmul_kernel() != MatmulKernel::automatic) {
     return matmul_kernel() == MatmulKernel::cublaslt || !GroupedProduct::takes(product);
@@ -35,6 +35,7 @@ Index bytes_of_products(const device::CudaStream& stream, const Kernel& kernel) 
   return bytes;
 }
 
+/// Runs large groups one by one, collects the others, and launches these together at the end.
 template <class Kernel>
 void run_products(device::CudaStream& stream, const Kernel& kernel) {
   const PassingSizes rows_of_experts;

@@ -7,7 +7,7 @@
 namespace mpitron::kernels::cuda {
 namespace {
 
-/// Products of one launch: kernels take 4 KiB of arguments.
+/// Products of one launch, as many as 4 KiB of kernel arguments hold.
 constexpr std::size_t kMostProducts = 96;
 
 struct Product {
@@ -29,14 +29,15 @@ int tiles_of(Index extent) {
   return static_cast<int>((extent + kTile - 1) / kTile);
 }
 
-/// The factor from row or column `begin` of c on.
+/// Returns the factor from row or column `begin` of c on.
 template <bool kDepthInRows>
 __device__ Factor factor_at(const void* data, Index stride, Index begin, Index extent) {
   const Index skipped = kDepthInRows ? begin * stride : begin;
   return {static_cast<const std::uint16_t*>(data) + skipped, stride, extent - begin};
 }
 
-/// Tiles of a product lie column after column, so that blocks that run together share b.
+/// Multiplies one tile. Tiles of a product lie column after column, so that blocks that run
+/// together share b.
 template <class T, class C, bool kTransposeA, bool kTransposeB>
 __global__ void __launch_bounds__(kTileThreads, 2)
     multiply_products(const __grid_constant__ Products all) {
@@ -68,6 +69,7 @@ __global__ void __launch_bounds__(kTileThreads, 2)
   });
 }
 
+/// Launches tiles of one combination of transposes.
 template <class T, class C, bool kTransposeA, bool kTransposeB>
 void launch_products(device::CudaStream& stream, const Products& all, int blocks) {
   launch(stream, GroupedProduct::name,
@@ -75,6 +77,8 @@ void launch_products(device::CudaStream& stream, const Products& all, int blocks
          multiply_products<T, C, kTransposeA, kTransposeB>, all);
 }
 
+/// Chooses the combination: forward (b transposed), gradient of inputs, gradient of weights (a
+/// transposed, into c's type or fp32).
 template <class T>
 void run_typed(device::CudaStream& stream, const Matmul& like, const Products& all, int blocks) {
   if (!like.transpose_a) {
@@ -85,6 +89,7 @@ void run_typed(device::CudaStream& stream, const Matmul& like, const Products& a
                                     : launch_products<T, T, true, false>(stream, all, blocks);
 }
 
+/// Lays the products' tiles one behind the other in one grid.
 void run_at_once(device::CudaStream& stream, std::span<const Matmul> products) {
   const Matmul& like = products.front();
   Products all{like.a.stride(0), like.b.stride(0), like.c.stride(0),

@@ -26,8 +26,8 @@ bool is_half(DType type) {
   return type == DType::bf16 || type == DType::f16;
 }
 
-/// Whether cuBLASLt does the whole product. Its bias has c's type and is aligned to 16 bytes; its
-/// GELU is exact enough for half types alone.
+/// Tells whether cuBLASLt does the whole product. Its bias has c's type and is aligned to 16 bytes;
+/// its GELU is exact enough for half types alone.
 bool fits_library(const Matmul& k) {
   if (k.c.dtype == k.a.dtype && k.c.dtype != DType::f64) {
     return (!k.bias || alignment_of(k.bias.data) >= 16) &&
@@ -38,7 +38,8 @@ bool fits_library(const Matmul& k) {
   return has_type && !k.bias && k.activation == Activation::none;
 }
 
-/// A product as cuBLASLt's sums into c, or into memory of their own in front of its workspace.
+/// Plans a product as cuBLASLt's sums into c, or into memory of their own in front of its
+/// workspace.
 struct Plan {
   GemmShape shape;
   int device;
@@ -92,7 +93,7 @@ struct Plan {
   }
 };
 
-/// Where workspace begins that is aligned as cuBLASLt wants it.
+/// Returns the workspace's first place that is aligned as cuBLASLt wants it.
 char* aligned_workspace(const Out& workspace, Index wanted) {
   MPITRON_CHECK(workspace.bytes() >= wanted, workspace.bytes(), wanted);
   const auto address = reinterpret_cast<std::uintptr_t>(workspace.data);
@@ -100,12 +101,12 @@ char* aligned_workspace(const Out& workspace, Index wanted) {
          (round_up(static_cast<Index>(address)) - static_cast<Index>(address));
 }
 
-/// Whether our own kernel does the product (gemm_choice.h).
+/// Tells whether our own kernel does the product (gemm_choice.h).
 bool runs_own_kernel(const Matmul& kernel) {
   return matmul_kernel() == MatmulKernel::mma && GroupedProduct::takes(kernel);
 }
 
-/// c = 0 or c += 0: a product over no elements (an expert without tokens).
+/// Makes c = 0 or c += 0: a product over no elements (an expert without tokens).
 void run_empty(device::CudaStream& stream, const Matmul& kernel) {
   MPITRON_CHECK(!kernel.bias);
   if (!kernel.accumulate) {

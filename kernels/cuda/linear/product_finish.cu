@@ -1,3 +1,5 @@
+// Applies bias and activation to the sums of a product, an element to a thread: it is bound by
+// memory, and rare, since cuBLASLt does most of it in its own epilogue.
 #include "kernels/cuda/common/vector.cuh"
 #include "kernels/cuda/elementwise/activation_math.cuh"
 #include "kernels/cuda/linear/product_finish.h"
@@ -15,6 +17,7 @@ struct FinishArguments {
   bool accumulate;
 };
 
+/// Adds a bias and applies an activation to one sum, or adds it to c.
 template <class Sum, class Bias, class C>
 __global__ void finish_rows(const __grid_constant__ FinishArguments<Sum, Bias, C> a) {
   for_rows(a.rows, a.n, false, [&](Index row, Index column, auto) {

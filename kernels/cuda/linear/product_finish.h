@@ -3,8 +3,8 @@
 
 namespace mpitron::kernels::cuda {
 
-/// What is left of a product behind its sums: c = activation(sums + bias), rounded once, or with
-/// `accumulate` c += sums. For what cuBLASLt has no epilogue for.
+/// Finishes a product behind its sums, where cuBLASLt has no epilogue for it: c = activation(sums +
+/// bias), rounded once, or with `accumulate` c += sums.
 struct ProductFinish {
   static constexpr const char* name = "product_finish";
   In sums;  // [m, n] fp32 or fp64; may be c

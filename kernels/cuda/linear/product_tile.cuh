@@ -4,9 +4,9 @@
 #include "intrinsics.cuh"
 #include "kernels/cuda/common/vector.cuh"
 
-// A block's tile of a matrix product on tensor cores: [128, 128] sums over k in fp32 of 16-bit
-// factors, which come through shared memory in pieces of 64 of k, three pieces at a time. A factor
-// lies in memory either with k along its rows or with its own extent (m or n) along them.
+// Computes a block's tile of a matrix product on tensor cores: [128, 128] sums over k in fp32 of
+// 16-bit factors, which come through shared memory in pieces of 64 of k, three pieces at a time. A
+// factor lies in memory either with k along its rows or with its own extent (m or n) along them.
 
 namespace mpitron::kernels::cuda {
 
@@ -18,15 +18,15 @@ inline constexpr int kFactorElements = kTile * kTileDepth;
 inline constexpr std::size_t kTileSharedBytes =
     2 * sizeof(std::uint16_t) * kTileStages * kFactorElements;
 
-/// One factor of a product: its part for this tile begins at `data`; rows are aligned to 16 bytes.
+/// A factor of a product: its part for this tile begins at `data`; rows are aligned to 16 bytes.
 struct Factor {
   const std::uint16_t* data;
   Index stride;  // between rows, in elements
   Index extent;  // rows or columns of c that are left from here on
 };
 
-/// Where a chunk of eight elements of a row of `kColumns` lies in shared memory. Chunks change
-/// places by row, so that those of eight rows lie in different banks.
+/// Returns the place in shared memory of a chunk of eight elements of a row of `kColumns`. Chunks
+/// change places by row, so that those of eight rows lie in different banks.
 template <int kColumns>
 __device__ std::uint16_t* shared_chunk(std::uint16_t* piece, int row, int chunk) {
   return piece + row * kColumns + (chunk ^ (row % 8)) * 8;
@@ -48,8 +48,8 @@ __device__ void copy_piece(std::uint16_t* piece, const Factor& factor, int depth
   }
 }
 
-/// Elements [extent, +16) x [depth, +16) of a piece, as a warp's registers: words 0 and 2 hold the
-/// first eight of the extent, words 1 and 3 the last; words 2 and 3 the last eight of k.
+/// Loads elements [extent, +16) x [depth, +16) of a piece into a warp's registers: words 0 and 2
+/// hold the first eight of the extent, words 1 and 3 the last; words 2 and 3 the last eight of k.
 template <bool kDepthInRows>
 __device__ void load_fragment(std::uint32_t (&words)[4], std::uint16_t* piece, int extent,
                               int depth) {
@@ -73,7 +73,7 @@ __device__ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4],
   }
 }
 
-/// A warp's sums: 64 rows and 32 columns of the tile as fragments of 16 x 8. Eight warps lie two
+/// Sums of a warp: 64 rows and 32 columns of the tile as fragments of 16 x 8. Eight warps lie two
 /// below each other and four side by side.
 class TileSums {
  public:
@@ -103,7 +103,7 @@ class TileSums {
     }
   }
 
-  /// visit(row, column, sums): two neighbouring sums of the tile at a time.
+  /// Calls visit(row, column, sums) for two neighbouring sums of the tile at a time.
   template <class F>
   __device__ void for_pairs(F&& visit) const {
     const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -125,7 +125,7 @@ class TileSums {
   float sums_[kDown][kAcross][4] = {};
 };
 
-/// The tile's sums over k, piece after piece: while one is multiplied, the next two come.
+/// Sums a tile over k, piece after piece: while one is multiplied, the next two come.
 template <class T, bool kDepthInRowsA, bool kDepthInRowsB>
 __device__ TileSums multiply_tile(const Factor& a, const Factor& b, int k) {
   std::uint16_t* const shared = dynamic_shared<std::uint16_t>();

@@ -1,3 +1,5 @@
+// Makes descriptors for Hopper's copy engine through the driver, whose function is looked up at run
+// time: the program links no libcuda, so it starts on machines without a driver.
 #include "kernels/cuda/linear/tensor_map.h"
 
 #include <utility>
@@ -13,7 +15,7 @@ namespace {
 constexpr int kRank = 5, kPanelColumns = 64;
 constexpr Index kElementBytes = 2, kAlignment = 16;
 
-/// Null where the driver is older than the function.
+/// Finds the driver's encoder; null where the driver is older than the function.
 auto tensor_map_encoder() {
   using Encode = decltype(&cuTensorMapEncodeTiled);
   static const auto encode = [] {

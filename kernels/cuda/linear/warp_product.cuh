@@ -4,7 +4,7 @@
 
 #include "intrinsics.cuh"
 
-// Products of a warp: c[16 R, 8 N] += a b, with c in registers, b in shared memory.
+// Multiplies by a warp: c[16 R, 8 N] += a b, with c in registers, b in shared memory.
 //
 // Numerical contract
 //   bf16, fp16: exact products, summed in fp32 by the matrix unit
@@ -13,12 +13,12 @@
 
 namespace mpitron::kernels::cuda {
 
-/// How many columns of a one instruction reduces: 32 bytes.
+/// Columns of a that one instruction reduces: 32 bytes.
 template <class T>
 inline constexpr int kDepth = 32 / static_cast<int>(sizeof(T));
 
-/// What a warp accumulates: lane l holds columns l % 4 * 2 and the next of row l / 4, then of row
-/// l / 4 + 8, of each 16 x 8.
+/// Sums of a warp: lane l holds columns l % 4 * 2 and the next of row l / 4, then of row l / 4 + 8,
+/// of each 16 x 8.
 template <int R, int N>
 struct Accumulators {
   float tile[R][N][4];
@@ -70,7 +70,7 @@ inline __device__ void multiply(float (&c)[4], const RowOperand& a, const Column
   multiply_f16(c, a.words, b.words);
 }
 
-/// x = high + low, both tf32.
+/// Splits x = high + low, both tf32.
 template <int N>
 struct SplitWords {
   std::uint32_t high[N], low[N];
@@ -92,8 +92,8 @@ inline __device__ void multiply(float (&c)[4], const RowOperand& a, const Column
   multiply_tf32(c, x.high, y.high);
 }
 
-/// Rows of `kColumns` elements in shared memory, a multiple of 128 bytes, and aligned to that. The
-/// 16 bytes number i of row r lie at i ^ r % 8, so that eight rows of a matrix lie in different
+/// Rows of `kColumns` elements in shared memory, a multiple of 128 bytes, and aligned to that.
+/// Chunk i (16 bytes) of row r lies at i ^ r % 8, so that eight rows of a matrix lie in different
 /// banks.
 template <class T, int kRows, int kColumns>
 struct SharedTile {
@@ -107,14 +107,14 @@ struct SharedTile {
   __device__ T* chunk(int row, int chunk) const {
     return data + row * kColumns + (chunk ^ row % 8) * kChunk;
   }
-  /// Rows [row, + 16), columns [k kDepth, + kDepth): as rows of a.
+  /// Loads rows [row, + 16), columns [k kDepth, + kDepth): as rows of a.
   __device__ RowOperand rows(int row, int k) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     RowOperand a;
     load_matrices(a.words, step(chunk(row + lane % 16, lane / 16), 2 * k));
     return a;
   }
-  /// Rows [row, + 16), columns [k kDepth, + kDepth): as 2 x 8 columns of b.
+  /// Loads rows [row, + 16), columns [k kDepth, + kDepth): as 2 x 8 columns of b.
   __device__ void columns(ColumnOperand (&b)[2], int row, int k) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     std::uint32_t words[4];
@@ -122,8 +122,8 @@ struct SharedTile {
     b[0] = {{words[0], words[1]}};
     b[1] = {{words[2], words[3]}};
   }
-  /// Rows [k kDepth, + kDepth), columns [column, + 16): as they are, for products with `operand_of`
-  /// accumulators.
+  /// Loads rows [k kDepth, + kDepth), columns [column, + 16): as they are, for products with
+  /// `operand_of` accumulators.
   __device__ void values(ColumnOperand (&b)[2], int k, int column) const {
     const int lane = static_cast<int>(threadIdx.x % 32);
     if constexpr (sizeof(T) == 2) {
@@ -142,7 +142,7 @@ struct SharedTile {
   }
 
  private:
-  /// From chunk 0 or 1 of a row to that an even number further on: places for all of a row's
+  /// Steps from chunk 0 or 1 of a row to that an even number further on: places for all of a row's
   /// matrices from one address, by constants.
   static const __device__ T* step(const T* place, int chunks) {
     const auto within =
@@ -160,8 +160,8 @@ inline __device__ std::uint32_t pack(float low, float high, __half) {
   return *reinterpret_cast<const std::uint32_t*>(&both);
 }
 
-/// Columns [k kDepth, + kDepth) of accumulators as rows of a, rounded to T. Of fp32 the columns are
-/// permuted, as the rows of SharedTile::values are.
+/// Makes columns [k kDepth, + kDepth) of accumulators rows of a, rounded to T. Of fp32 the columns
+/// are permuted, as the rows of SharedTile::values are.
 template <class T, int N>
 __device__ RowOperand operand_of(const float (&tile)[N][4], int k) {
   if constexpr (sizeof(T) == 2) {
@@ -175,7 +175,7 @@ __device__ RowOperand operand_of(const float (&tile)[N][4], int k) {
   }
 }
 
-/// c += a b^T, a of rows [first, + 16 R) of its tile.
+/// Adds c += a b^T, with rows [first, + 16 R) of a's tile.
 template <int R, int N, class T, int kRows, int kColumns>
 __device__ __forceinline__ void add_row_products(Accumulators<R, N>& c,
                                                  const SharedTile<T, kRows, kColumns>& a, int first,
@@ -217,7 +217,7 @@ struct RowOperands {
   }
 };
 
-/// c += p b, b of 8 N columns from `first` on.
+/// Adds c += p b, with 8 N columns of b from `first` on.
 template <int R, int N, int K, class T, int kColumns>
 __device__ __forceinline__ void add_value_products(Accumulators<R, N>& c,
                                                    const RowOperands<T, R, K>& p,

@@ -26,8 +26,8 @@ inline __device__ std::uint64_t matrix_descriptor(const void* shared, int offset
   return std::uint64_t{upper} << 32 | lower;
 }
 
-/// kRows of kColumns elements of 16 bits, as panels of 64 columns: what matrix_descriptor wants,
-/// and what boxes of 64 columns are copied to.
+/// Holds kRows of kColumns elements of 16 bits, as panels of 64 columns: the form of
+/// matrix_descriptor, and that of boxes of 64 columns which the copy engine writes.
 template <class T, int kRows, int kColumns>
 struct PanelTile {
   static constexpr int kPanelColumns = 64, kPanels = kColumns / kPanelColumns;
@@ -38,7 +38,7 @@ struct PanelTile {
   T* data;
 
   __device__ T* panel(int index) const { return data + index * kRows * kPanelColumns; }
-  /// The 16 bytes number `chunk` of a row.
+  /// Returns the place of the 16 bytes number `chunk` of a row.
   __device__ T* chunk(int row, int chunk) const {
     return panel(chunk / 8) + row * kPanelColumns + (chunk % 8 ^ row % 8) * 8;
   }
@@ -58,11 +58,12 @@ struct PanelTile {
       }
     }
   }
-  /// Columns [16 k, + 16) of the rows from `row`, a multiple of 8, on: the columns are the depth.
+  /// Describes columns [16 k, + 16) of the rows from `row`, a multiple of 8, on: the columns are
+  /// the depth.
   __device__ std::uint64_t rows(int row, int k) const {
     return matrix_descriptor(data, k / 4 * kPanelBytes + row * kRowBytes + k % 4 * 32, 0, kAtom);
   }
-  /// All columns of the rows [16 k, + 16), which are the depth.
+  /// Describes all columns of the rows [16 k, + 16), which are the depth.
   __device__ std::uint64_t values(int k) const {
     return matrix_descriptor(data, 16 * k * kRowBytes, kPanelBytes, kAtom);
   }
@@ -71,7 +72,7 @@ struct PanelTile {
   static constexpr int kRowBytes = 128, kAtom = 8 * kRowBytes;
 };
 
-/// c = a b^T: rows [first, + 64) of a, all rows of b.
+/// Begins c = a b^T: rows [first, + 64) of a, all rows of b.
 template <int N, class T, int kRows, int kColumns>
 __device__ __forceinline__ void begin_row_products(Accumulators<1, N>& c,
                                                    const PanelTile<T, kRows, kColumns>& a,
@@ -83,7 +84,7 @@ __device__ __forceinline__ void begin_row_products(Accumulators<1, N>& c,
   }
 }
 
-/// c += p b.
+/// Begins c += p b.
 template <int N, int K, class T>
 __device__ __forceinline__ void begin_value_products(Accumulators<1, N>& c,
                                                      const RowOperands<T, 1, K>& p,

@@ -1,3 +1,6 @@
+// Shares the heads of an attention out over threads: forward by head, backward by key/value head
+// with all of its query heads, so that no sum has two writers. Tasks differ in length (causal
+// masks, padding), so each thread takes the next one.
 #include "kernels/attention/attention.h"
 
 #include <atomic>
@@ -11,14 +14,15 @@ namespace {
 using host::attention::Problem;
 using host::attention::problem_of;
 
-/// What it takes to be worth several threads: elements of q and k, times 8 for the arithmetic.
+/// Estimates the work, in elements of q and k, times 8 for the arithmetic; small problems stay on
+/// one thread.
 template <class T>
 Index work_of(const Problem<T>& problem) {
   return 8 * problem.b * problem.n * (problem.s + problem.s_kv) * problem.d;
 }
 
-/// task(index, work) for every task, by as many threads as have a part of the workspace; each takes
-/// the next task, so the order is open and the results may not depend on it.
+/// Calls task(index, work) for every task, by as many threads as have a part of the workspace; each
+/// takes the next task, so the order is open and the results may not depend on it.
 template <class Task>
 void run_tasks(Index tasks, Index work_units, const Out& workspace, Index words, const Task& task) {
   const Index parts = workspace.bytes() / static_cast<Index>(words * sizeof(float));

@@ -1,3 +1,7 @@
+// Computes the backward pass of attention (Dao et al. 2022: scores are made again from q, k and
+// lse). Numerical contract: products and sums in fp32, P and dS rounded to the inputs' type before
+// they enter a product; tiles of 96 queries x 192 keys in a fixed order, dK and dV over the heads
+// of a group in their order.
 #include <array>
 #include <limits>
 #include <numeric>
@@ -18,8 +22,8 @@ struct BackwardParts {
   float *p_, *ds_, *ds_rows_;  // one tile
 };
 
-/// One kv head with its group of query heads, which run one after another into the same dK and dV:
-/// no sum is shared between threads.
+/// Computes one kv head with its group of query heads, which run one after another into the same dK
+/// and dV: no sum is shared between threads.
 template <class T, int D, bool Drop>
 class BackwardGroup : BackwardParts {
  public:
@@ -94,6 +98,8 @@ class BackwardGroup : BackwardParts {
             kPack<T> == 1 ? 0 : kQueryTile * kRowStride};
   }
 
+  /// Computes a query head: its rows are packed, then tiles run over the keys for each block of
+  /// queries.
   void run_head(Index head) {
     const auto& p = problem_;
     head_ = head;
@@ -137,7 +143,7 @@ class BackwardGroup : BackwardParts {
     }
   }
 
-  /// dV += P^T dO, dK += dS^T Q, dQ += dS K.
+  /// Adds one tile's contributions: dV += P^T dO, dK += dS^T Q, dQ += dS K.
   void run_tile(const Tile& tile) {
     const HeadDropout dropout(problem_.dropout, problem_.positions.keys, batch_, head_);
     tile.for_blocks([&](Index row, Index col, auto groups) {
@@ -188,8 +194,8 @@ class BackwardGroup : BackwardParts {
     for_block<N>([&](int m, int n) { store(c + m * stride + 16 * n, acc[m][n]); });
   }
 
-  /// P = exp(scale QK^T - lse) and dS = P (dP - delta) of 6 rows x 16 N columns, to [r][c] of the
-  /// tile. P enters dS as it is, and is rounded only for its own product.
+  /// Computes P = exp(scale QK^T - lse) and dS = P (dP - delta) of 6 rows x 16 N columns, to [r][c]
+  /// of the tile. P enters dS as it is, and is rounded only for its own product.
   template <int N>
   [[gnu::noinline]] void gradients(const HeadDropout& dropout, Index row, Index col, Index r,
                                    Index c) {
@@ -240,7 +246,8 @@ class BackwardGroup : BackwardParts {
     }
   }
 
-  /// Rows as they are, or (bf16) in pairs of rows: for the products that reduce over queries.
+  /// Stores rows as they are, or (bf16) in pairs of rows: for the products that reduce over
+  /// queries.
   template <int N>
   [[gnu::always_inline]] static void store_tile(float* tile, Index r, Index c, const Block<N>& x) {
     float* to = tile + r / kPack<T> * kTileStride + c;
@@ -253,7 +260,7 @@ class BackwardGroup : BackwardParts {
     });
   }
 
-  /// Rows in pairs of columns: for the product that reduces over keys.
+  /// Stores rows in pairs of columns: for the product that reduces over keys.
   template <int N>
   [[gnu::always_inline]] static void store_rows(float* to, const Block<N>& x) {
     for_block<N>([&](int m, int n) {

@@ -1,6 +1,6 @@
 #pragma once
-// GCC 12 takes the undefined pass-through operands of its own intrinsics for a mistake (bug
-// 105593).
+// Switches a warning off: GCC 12 takes the undefined pass-through operands of its own intrinsics
+// for a mistake (bug 105593).
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"

@@ -3,9 +3,9 @@
 
 namespace mpitron::kernels::host::attention {
 
-/// A number for each distance between a query and a key of one head, with room for the rows and
-/// columns that blocks stick out: the bias of scores, or sums of gradients. Without a bias there is
-/// nothing, and every call does nothing.
+/// Holds a number for each distance between a query and a key of one head, with room for the rows
+/// and columns that blocks stick out: the bias of scores, or sums of gradients. Without a bias
+/// there is nothing, and every call does nothing.
 class HeadBias {
  public:
   HeadBias() = default;
@@ -27,7 +27,7 @@ class HeadBias {
       std::fill_n(values_, size_, 0.f);
     }
   }
-  /// A head of bias [n, distances], in units of raw scores; zeros around it.
+  /// Reads a head of bias [n, distances], in units of raw scores; zeros around it.
   template <class T>
   void read(const Problem<T>& problem, Index head) {
     clear();
@@ -37,7 +37,7 @@ class HeadBias {
       values_[before_ + i] = static_cast<float>(value) / problem.scale;
     }
   }
-  /// To [b, n, distances].
+  /// Writes the sums to [b, n, distances].
   void write(const Out& to, Index batch, Index head) const {
     for (Index i = 0; values_ != nullptr && i < to.size(2); ++i) {
       to.as<float>()[batch * to.stride(0) + head * to.stride(1) + i * to.stride(2)] =
@@ -45,7 +45,7 @@ class HeadBias {
     }
   }
 
-  /// block += the numbers of rows [row, + 6) and columns [col, + 16 N).
+  /// Adds the numbers of rows [row, + 6) and columns [col, + 16 N) to a block.
   template <int N>
   [[gnu::always_inline]] void add_to(Block<N>& block, Index row, Index col) const {
     if (values_ != nullptr) {
@@ -54,7 +54,8 @@ class HeadBias {
       });
     }
   }
-  /// The numbers += block, row after row.
+  /// Adds a block to the numbers, row after row: the rows overlap, so their order is part of the
+  /// contract.
   template <int N>
   [[gnu::always_inline]] void add(const Block<N>& block, Index row, Index col) {
     if (values_ != nullptr) {

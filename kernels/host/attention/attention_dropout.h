@@ -8,8 +8,8 @@ struct KeepMasks {
   Mask16 keep[kRows][4];  // of rows row + m; columns col + 16 i
 };
 
-/// attention_dropout_keeps for one head, of a block of 6 rows x 64 keys: of each two rows, one
-/// Philox call in 16 lanes.
+/// Draws attention_dropout_keeps for one head, of a block of 6 rows x 64 keys: of each two rows,
+/// one Philox call in 16 lanes.
 class HeadDropout {
  public:
   HeadDropout(const DropoutMask& mask, const SequenceMap& keys, Index batch, Index head)
@@ -42,7 +42,7 @@ class HeadDropout {
   }
 
  private:
-  /// Whether each pair of rows, or 64 keys, are one of the global mask, too.
+  /// Tells whether each pair of rows, or 64 keys, are one of the global mask, too.
   static bool aligned(const SequenceMap& map, Index unit) {
     return (map.offset[0] | map.offset[1] | map.split) % unit == 0;
   }

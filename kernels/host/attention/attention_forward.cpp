@@ -1,3 +1,6 @@
+// Computes attention's forward pass with a running softmax (Milakov and Gimelshein 2018; Dao et al.
+// 2022). Numerical contract: scores, maxima and sums in fp32, P rounded to the inputs' type before
+// it is multiplied with V, the output rounded once; keys in blocks of 512 in order.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -13,8 +16,8 @@ constexpr Index kQueryBlock = 96;  // a multiple of kRows
 constexpr Index kKeyBlock = 512;   // a multiple of kCols: the scores of 6 rows stay in L1
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// One head: for blocks of 96 queries and 512 keys, 6 rows at a time: scores, maximum, exp,
-/// O = O * correction + P V.
+/// Computes one head: for blocks of 96 queries and 512 keys, 6 rows at a time: scores, maximum,
+/// exp, O = O * correction + P V.
 template <class T, int D, bool Drop>
 class ForwardHead {
  public:
@@ -75,7 +78,7 @@ class ForwardHead {
     problem_.o.with_rows(batch_, head_, q0, [&](const auto& o) { finish(q0, rows, o); });
   }
 
-  /// Rows [row, + 6), which are rows [r, + 6) of the block, against keys [k0, + cols).
+  /// Takes rows [row, + 6), which are rows [r, + 6) of the block, against keys [k0, + cols).
   void panel(Index row, Index r, Index k0, Index cols) {
     Vec top[kRows];
     std::fill_n(top, kRows, broadcast(-kInfinity));
@@ -92,7 +95,7 @@ class ForwardHead {
     });
   }
 
-  /// Raw scores of 6 rows x 16 N columns; hidden ones are -inf.
+  /// Computes raw scores of 6 rows x 16 N columns; hidden ones are -inf.
   template <int N>
   [[gnu::noinline]] void scores(Index row, const float* q, Index col, float* to,
                                 Vec (&top)[kRows]) {
@@ -112,8 +115,9 @@ class ForwardHead {
     });
   }
 
-  /// P = exp(scale (score - maximum)) and the running sums, where P may be dropped but the sums may
-  /// not. A row that has seen no key yet keeps its maximum at -inf and works with 0 instead.
+  /// Computes P = exp(scale (score - maximum)) and the running sums, where P may be dropped but the
+  /// sums may not. A row that has seen no key yet keeps its maximum at -inf and works with 0
+  /// instead.
   [[gnu::noinline]] void softmax(Index row, Index r, Index k0, Index cols,
                                  const Vec (&top)[kRows]) {
     const float c = problem_.scale * kLog2e;
@@ -136,7 +140,7 @@ class ForwardHead {
     }
   }
 
-  /// Two rows.
+  /// Works on two rows at a time, since the exponentials of one leave the processor waiting.
   [[gnu::always_inline]] void softmax_rows(Index m, Index cols, const float* bases, Vec* sums) {
     const Vec c = broadcast(problem_.scale * kLog2e);
     const Vec base[2] = {broadcast(bases[0]), broadcast(bases[1])};
@@ -177,7 +181,7 @@ class ForwardHead {
     }
   }
 
-  /// o = o * correction + P V of 6 rows x 16 N columns.
+  /// Computes o = o * correction + P V of 6 rows x 16 N columns.
   template <int N>
   [[gnu::noinline]] void add_values(float* o, const float* v, Index steps) {
     const Index stride = dv_.columns();
@@ -189,6 +193,8 @@ class ForwardHead {
     for_block<N>([&](int m, int n) { store(o + m * stride + 16 * n, acc[m][n]); });
   }
 
+  /// Divides by the sums, writes the output and lse = maximum + log(sum); a row that saw no key
+  /// gets zeros.
   template <class Output>
   void finish(Index q0, Index rows, const HeadRows<Output>& o) {
     const float keep_scale = Drop ? dropout_.keep_scale() : 1.f;

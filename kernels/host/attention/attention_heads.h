@@ -32,7 +32,7 @@ void with_head_kind(const Problem<T>& problem, F&& f) {
 template <class T>
 Index forward_words(const ForwardProblem<T>& problem);
 
-/// Task batch * n + head: that head's output and lse. `work` is aligned to 64 bytes.
+/// Computes task batch * n + head: that head's output and lse. `work` is aligned to 64 bytes.
 template <class T>
 void forward_task(const ForwardProblem<T>& problem, Index task, float* work);
 
@@ -40,8 +40,8 @@ void forward_task(const ForwardProblem<T>& problem, Index task, float* work);
 template <class T>
 Index backward_words(const BackwardProblem<T>& problem);
 
-/// Task batch * g + group: dk and dv of that group, dq of its query heads. `work` is aligned to 64
-/// bytes.
+/// Computes task batch * g + group: dk and dv of that group, dq of its query heads. `work` is
+/// aligned to 64 bytes.
 template <class T>
 void backward_task(const BackwardProblem<T>& problem, Index task, float* work);
 

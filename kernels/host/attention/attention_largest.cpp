@@ -1,3 +1,5 @@
+// Finds the largest attention score of each head, which the clipping of queries and keys (QK-clip,
+// Kimi Team 2025) is made of. Sums are plain fp32; a maximum has no order.
 #include "kernels/attention/attention_largest.h"
 
 #include <limits>
@@ -10,7 +12,7 @@ namespace {
 
 using namespace host;
 
-/// One head of one sample, as fp32 rows.
+/// A head of one sample; its keys are widened to fp32 once.
 template <class T>
 class Head {
  public:

@@ -1,3 +1,5 @@
+// Merges two parts of an attention over different keys by their lse, in fp32 (context parallelism,
+// blocks of a cache). The result is rounded once.
 #include "kernels/attention/attention_merge.h"
 
 #include <cmath>

@@ -3,7 +3,7 @@
 
 #include "kernels/host/attention/attention_product.h"
 
-// Packing of a head into the operands of the micro-kernel: O(s d), padded with zeros.
+// Packs a head into the operands of the micro-kernel: O(s d), padded with zeros.
 namespace mpitron::kernels::host::attention {
 
 /// The size of a head: a constant D where it is a multiple of 64 worth its own code, else (D = 0)
@@ -21,7 +21,7 @@ class HeadSize {
   Index columns() const { return round_up(size(), 16); }
   Index panels() const { return (size() + kCols - 1) / kCols; }
 
-  /// f(panel, N): N groups of 16 columns are in that panel.
+  /// Calls f(panel, N): N groups of 16 columns are in that panel.
   template <class F>
   [[gnu::always_inline]] void for_panels(F&& f) const {
     for (Index panel = 0; panel < panels(); ++panel) {
@@ -33,7 +33,7 @@ class HeadSize {
     }
   }
 
-  /// Elements [column, + 16) of a row; zeros beyond the head.
+  /// Loads elements [column, + 16) of a row; zeros beyond the head.
   Vec load_columns(const T* row, Index column) const {
     if constexpr (D > 0) {
       return load_as_float(row + column);
@@ -46,7 +46,7 @@ class HeadSize {
   void store_columns(Output* row, Index column, Vec x) const {
     store_rounded(row + column, x, D > 0 ? 16 : size_ - column);
   }
-  /// Words [word, + 16) of a row.
+  /// Loads words [word, + 16) of a row.
   Vec load_words(const T* row, Index word) const {
     if constexpr (std::is_same_v<T, BFloat16>) {
       const Index left = size() - 2 * word;
@@ -80,10 +80,10 @@ struct HeadRows {
   }
 };
 
-/// Rows to come that are asked for.
+/// Distance, in rows, of the rows that are fetched ahead.
 inline constexpr Index kRowsAhead = 16;
 
-/// A operand, reduction over the head: words [rows][words()].
+/// Packs an A operand, reduction over the head: words [rows][words()].
 template <class T, int D>
 void pack_rows(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
   for (Index r = 0; r < rows; ++r) {
@@ -94,7 +94,7 @@ void pack_rows(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, In
   }
 }
 
-/// B operand, reduction over the sequence: words [panels()][rows / pack][64].
+/// Packs a B operand, reduction over the sequence: words [panels()][rows / pack][64].
 template <class T, int D>
 void pack_panels(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
   head.for_panels([&](Index panel, auto groups) {
@@ -114,7 +114,7 @@ void pack_panels(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, 
   });
 }
 
-/// B operand, reduction over the head: words [rows / 64][words()][64].
+/// Packs a B operand, reduction over the head: words [rows / 64][words()][64].
 template <class T, int D>
 void pack_transposed(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
   for (Index block = 0; block < rows; block += kCols, to += head.words() * kCols) {

@@ -4,7 +4,7 @@
 #include "kernels/attention/attention_views.h"
 #include "kernels/host/attention/attention_pack.h"
 
-// What a task of the attention kernels knows: extents, heads, visibility.
+// Describes an attention to its tasks: extents, heads, visibility.
 namespace mpitron::kernels::host::attention {
 
 /// A strided [s, b, n, d], or [s, b, n / m, m, d], whose last dimension is contiguous.
@@ -23,15 +23,16 @@ struct Heads {
   }
 };
 
-/// Which of 64 columns the rows of a block see.
+/// Says which of 64 columns the rows of a block see.
 struct SeenColumns {
   std::uint64_t rows[kRows];
 
-  /// Of the columns [16 n, + 16).
+  /// Returns the bits of the columns [16 n, + 16).
   Mask16 lanes(int m, int n) const { return static_cast<Mask16>(rows[m] >> 16 * n); }
 };
 
-/// Which keys a query sees: the columns [begin(row), end(row)), less those that the mask hides.
+/// Says which keys a query sees: the columns [begin(row), end(row)), less those that the mask
+/// hides.
 struct Visibility {
   Index s = 0, s_kv = 0;
   bool causal = true;
@@ -45,7 +46,8 @@ struct Visibility {
 
   Index begin(Index row) const { return window < 0 ? 0 : columns_before(row, -window); }
   Index end(Index row) const { return causal ? columns_before(row, 1) : s_kv; }
-  /// Whether the rows [row, + kRows) see all of the columns [first, last).
+  /// Tells whether the rows [row, + kRows) see all of the columns [first, last): then no mask has
+  /// to be applied.
   bool all(Index row, Index first, Index last) const {
     return mask == nullptr && last <= end(row) && begin(row + kRows - 1) <= first;
   }
@@ -73,8 +75,8 @@ struct Visibility {
     return seen;
   }
 
-  /// Where a mask is the same for all queries: the keys end where all others are hidden, so that
-  /// padding behind the sequences costs nothing.
+  /// Ends the keys where all others are hidden, if a mask is the same for all queries: padding
+  /// behind the sequences then costs nothing.
   void trim() {
     const auto hidden = [&](Index key) { return mask[positions.keys(key)] != 0; };
     while (s_kv > 0 && hidden(s_kv - 1)) {
@@ -91,13 +93,14 @@ struct Visibility {
   static std::uint64_t first_bits(Index count) {
     return count <= 0 ? 0 : ~std::uint64_t{0} >> (64 - std::min<Index>(count, 64));
   }
-  /// Columns that stand before the position `shift` after that of the row.
+  /// Counts the columns that stand before the position `shift` after that of the row.
   Index columns_before(Index row, Index shift) const {
     const Index columns = ranges ? row + diagonal + shift
                                  : positions.keys.count_before(positions.queries(row) + shift);
     return std::clamp<Index>(columns, 0, s_kv);
   }
-  /// Which of the columns [col, + 16) the mask leaves open; they may lie across the keys' split.
+  /// Returns which of the columns [col, + 16) the mask leaves open; they may lie across the keys'
+  /// split.
   Mask16 open_lanes(Index row, Index col) const {
     const SequenceMap& keys = positions.keys;
     const std::uint8_t* const from = mask + row * mask_stride;
@@ -111,7 +114,7 @@ struct Visibility {
   }
 };
 
-/// What forward and backward have in common.
+/// Arguments that forward and backward have in common.
 template <class T>
 struct Problem {
   Index s = 0, s_kv = 0, b = 0, n = 0, g = 0, d = 0, dv = 0;
@@ -150,7 +153,7 @@ auto heads_of(const View& view) {
       view.stride(2), view.stride(3)};
 }
 
-/// Heads of an output, in the type of the inputs or else in fp32.
+/// Heads of an output, in the type of the inputs or in fp32 (where parts are merged later).
 template <class T>
 struct OutputHeads {
   Heads<T> own;
@@ -215,7 +218,7 @@ void fill(Problem<T>& problem, const Kernel& kernel) {
   problem.positions = positions_of(kernel);
 }
 
-/// A problem from the arguments of its kernel.
+/// Makes a problem from the arguments of its kernel.
 template <class T>
 ForwardProblem<T> problem_of(const AttentionForward& kernel) {
   ForwardProblem<T> problem;

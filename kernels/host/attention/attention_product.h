@@ -11,7 +11,7 @@
 // are never formed. fp16 is widened to fp32 words when it is packed.
 namespace mpitron::kernels::host::attention {
 
-/// Steps of a reduction in one word.
+/// Steps of a reduction that one word holds.
 template <class T>
 inline constexpr Index kPack = std::is_same_v<T, BFloat16> ? 2 : 1;
 
@@ -93,8 +93,8 @@ template <class T, int N>
   }
 }
 
-/// 2^x with a relative error of 1e-7, or 7.5e-5 for operands that are rounded to bf16; 0 for -inf.
-/// Minimax polynomials on [0, 1).
+/// Computes 2^x with a relative error of 1e-7, or 7.5e-5 for operands that are rounded to bf16; 0
+/// for -inf. Minimax polynomials on [0, 1).
 template <class T>
 [[gnu::always_inline]] inline Vec exp2(Vec x) {
   const Vec r = fraction(x);
@@ -113,7 +113,7 @@ template <class T>
   return scale_by_power(p, x);
 }
 
-/// The rounding of P and dS before they enter a product, for types that are stored as fp32 words.
+/// Rounds P and dS before they enter a product, for types that are stored as fp32 words.
 template <class T>
 [[gnu::always_inline]] inline Vec round_operand(Vec x) {
   if constexpr (std::is_same_v<T, Float16>) {

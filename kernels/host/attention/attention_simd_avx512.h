@@ -1,4 +1,6 @@
 #pragma once
+// Implements the vector type in AVX-512 intrinsics. attention_simd_portable.h has the same
+// functions as loops and defines what they mean.
 #include <algorithm>
 #include <cstdint>
 
@@ -49,7 +51,7 @@ inline Vec scale_by_power(Vec p, Vec x) {
   return _mm512_scalef_ps(p, x);
 }
 
-/// The lanes of the mask; the others become 0, or `other`.
+/// Keeps the lanes of the mask; the others become 0, or `other`.
 inline Vec keep(Mask16 mask, Vec x) {
   return _mm512_maskz_mov_ps(mask, x);
 }
@@ -60,13 +62,13 @@ inline Mask16 first_lanes(Index count) {
   return static_cast<Mask16>(
       _bzhi_u32(0xffff, static_cast<unsigned>(std::clamp<Index>(count, 0, 16))));
 }
-/// Which of up to 16 bytes are zero; lanes from `count` on are not.
+/// Tells which of up to 16 bytes are zero; lanes from `count` on are not.
 inline Mask16 zero_bytes(const std::uint8_t* p, Index count) {
   const Mask16 valid = first_lanes(count);
   return _mm_mask_cmpeq_epi8_mask(valid, _mm_maskz_loadu_epi8(valid, p), _mm_setzero_si128());
 }
 
-/// 16 elements, or the first `count` of them and zeros.
+/// Loads 16 elements, or the first `count` of them and zeros.
 inline Vec load_as_float(const float* p) {
   return _mm512_loadu_ps(p);
 }
@@ -102,7 +104,7 @@ inline Vec round_to_half(Vec x) {
   return _mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/// 16 words of two bf16 as they lie; of which only `count` bf16 are there.
+/// Loads 16 words of two bf16 as they lie, of which only `count` bf16 are there.
 inline Vec load_pairs(const BFloat16* p) {
   return _mm512_loadu_ps(p);
 }
@@ -110,12 +112,12 @@ inline Vec load_pairs(const BFloat16* p, Index count) {
   const auto mask = static_cast<__mmask32>(_bzhi_u32(0xffffffffu, static_cast<unsigned>(count)));
   return _mm512_castsi512_ps(_mm512_maskz_loadu_epi16(mask, p));
 }
-/// 32 values of one row to 16 words: word i holds columns 2 i and 2 i + 1.
+/// Rounds 32 values of one row to 16 words: word i holds columns 2 i and 2 i + 1.
 inline void store_row_pairs(float* p, Vec first, Vec second) {
   _mm512_store_si512(p, round_to_bf16(first, second));
 }
-/// 16 columns of two rows to 16 words: word i holds column i of both, what a reduction over rows
-/// wants.
+/// Rounds 16 columns of two rows to 16 words: word i holds column i of both, as a reduction over
+/// rows wants them.
 inline void store_column_pairs(float* p, Vec even, Vec odd) {
   alignas(64) static constexpr std::int16_t kOrder[32] = {
       0, 16, 1, 17, 2,  18, 3,  19, 4,  20, 5,  21, 6,  22, 7,  23,
@@ -159,7 +161,7 @@ inline __m512i splat(std::uint32_t x) {
   return _mm512_set1_epi32(static_cast<int>(x));
 }
 
-/// 16 words: the even ones in the lower halves of eight 64-bit lanes, the odd ones in another
+/// Holds 16 words: the even ones in the lower halves of eight 64-bit lanes, the odd ones in another
 /// eight. The upper halves hold anything; they are not read.
 struct Words {
   __m512i even, odd;

@@ -9,7 +9,7 @@
 #include "utils/numbers/philox.h"
 #include "utils/numbers/shape.h"
 
-// The operations of attention_simd_avx512.h as plain loops, for every other machine.
+// Implements the operations of attention_simd_avx512.h as plain loops, for every other machine.
 namespace mpitron::kernels::host::attention::portable {
 
 struct alignas(64) Vec {

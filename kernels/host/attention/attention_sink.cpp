@@ -1,3 +1,6 @@
+// Adds a learned score without a value (an attention sink, as in gpt-oss) to a finished attention:
+// outputs shrink by 1 / (1 + e^(sink - lse)) and lse grows. So no attention kernel has to know of
+// it.
 #include "kernels/attention/attention_sink.h"
 
 #include <cmath>

@@ -6,8 +6,8 @@ namespace mpitron::kernels::host::attention {
 inline constexpr Index kQueryTile = 96;  // multiples of kRows; keys of kCols, too
 inline constexpr Index kKeyTile = 192;
 
-/// The part of a tile of queries x keys that anybody sees, on grids of 6 queries and 6 keys: what a
-/// product reads of P and dS has always been written by the blocks of the same tile.
+/// Describes the part of a tile of queries x keys that anybody sees, on grids of 6 queries and 6
+/// keys: what a product reads of P and dS has always been written by the blocks of the same tile.
 class Tile {
  public:
   /// All bounds are multiples of kRows, k0 of kCols, too.
@@ -31,7 +31,8 @@ class Tile {
     return true;
   }
 
-  /// f(row, col, N): 6 rows x 16 N columns; a block is wanted if a row sees a part of it.
+  /// Calls f(row, col, N) for blocks of 6 rows x 16 N columns; a block is wanted if a row sees a
+  /// part of it.
   template <class F>
   [[gnu::always_inline]] void for_blocks(F&& f) const {
     for (Index col = k0_; col < k0_ + kKeyTile; col += kCols) {
@@ -44,8 +45,8 @@ class Tile {
     }
   }
 
-  /// f(key, first, last): the keys [key, + 6) are seen by queries [first, last). Both ends grow
-  /// with the key, as the visible keys do with the query.
+  /// Calls f(key, first, last): the keys [key, + 6) are seen by queries [first, last). Both ends
+  /// grow with the key, as the visible keys do with the query.
   template <class F>
   [[gnu::always_inline]] void for_key_rows(F&& f) const {
     Index first = 0, last = 0;
@@ -62,7 +63,7 @@ class Tile {
     }
   }
 
-  /// f(row, first, last): the queries [row, + 6) see keys [first, last).
+  /// Calls f(row, first, last): the queries [row, + 6) see keys [first, last).
   template <class F>
   [[gnu::always_inline]] void for_query_rows(F&& f) const {
     for (Index i = 0; i < rows_; ++i) {

@@ -1,3 +1,6 @@
+// Appends to the cache of keys and values and attends to it (generation). Positions enter the
+// softmax in groups of 16 that begin at multiples of 16, so a row has the same bits whatever its
+// batch, the cut of its prompt or the blocks it lies on. Arithmetic in fp32, outputs rounded once.
 #include "kernels/attention/cached_attention.h"
 
 #include <cmath>
@@ -44,7 +47,7 @@ void copy_rows(const In& from, const Out& cache, const CachedPiece& piece) {
   }
 }
 
-/// Some queries of one group of heads of one sequence: number i is head i % n/g of row i / (n/g).
+/// A few queries of one group of heads of one sequence: number i is head i % n/g of row i / (n/g).
 struct Tile {
   const CachedPiece& piece;
   Index group, first, count;
@@ -73,7 +76,7 @@ class Attention {
   Index tiles_of(const CachedPiece& piece) const {
     return (piece.rows * per_group_ + kQueries - 1) / kQueries * k_.q.size(2);
   }
-  /// Multiplications of all tiles, roughly.
+  /// Estimates the multiplications of all tiles.
   Index work() const {
     Index work = 0;
     for (const CachedPiece& piece : k_.pieces) {
@@ -81,7 +84,7 @@ class Attention {
     }
     return work * k_.q.size(2) * per_group_;
   }
-  /// Tiles [begin, end) in the order of pieces.
+  /// Runs tiles [begin, end), counted in the order of pieces.
   void run(Index begin, Index end) const {
     Index before = 0;
     for (const CachedPiece& piece : k_.pieces) {
@@ -137,6 +140,7 @@ class Attention {
     }
     finish(tile, running);
   }
+  /// A sink is a score that is there before the first key, with power 1 and no value.
   void start(const Tile& tile, Running* running) const {
     if (!k_.sinks && !k_.zero_sink) {
       return;
@@ -189,7 +193,8 @@ class Attention {
       scores[q] = simd::lane_sums(sums[q]) * k_.scale;
     }
   }
-  /// e^(score - largest) of the visible positions, 0 of the others; scales what came before.
+  /// Returns e^(score - largest) of the visible positions, 0 of the others; scales what came
+  /// before.
   Float weigh(const Tile& tile, int query, const Positions& at, Float scores,
               Running& running) const {
     const Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -217,7 +222,7 @@ class Attention {
     running.sum += simd::lane_sum(powers);
     return powers;
   }
-  /// Of the visible positions; of others it is never read.
+  /// Looks the bias of the visible positions up; that of others is never read.
   Float bias_of(const Tile& tile, int query, const Positions& at) const {
     const Index position = position_of(tile, query), middle = k_.bias.size(0) / 2;
     Float bias{};

@@ -1,3 +1,6 @@
+// Assembles queries, keys and values of latent attention on the host (DeepSeek-AI 2024, MLA): plain
+// parts are copied, rotary parts are turned, and the key's rotary part is shared by all heads. The
+// backward pass sums the shared part's gradient over heads in their order in fp32.
 #include "kernels/attention/latent_qkv.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@ namespace {
 
 using namespace host;
 
-/// The rotation of one position; `sign` -1 turns back.
+/// Rotates one position; `sign` -1 turns back.
 template <class T>
 struct Rotation {
   const T* cos;
@@ -24,7 +27,7 @@ struct Rotation {
   void operator()(T* x) const { rotate_interleaved(x, cos, sin, r, sign); }
 };
 
-/// rotation_at(position), where nothing turns without tables.
+/// Returns rotation_at(position), where nothing turns without tables.
 template <class T>
 auto rotations(const In& cos, const In& sin, float sign) {
   const Index r = cos ? cos.size(1) : 0;
@@ -34,8 +37,8 @@ auto rotations(const In& cos, const In& sin, float sign) {
   };
 }
 
-/// Copies of components as they are, bit by bit: into the caches, or past them where every part of
-/// a head is whole cache lines.
+/// Copy components as they are, bit by bit: into the caches, or past them where every part of a
+/// head is whole cache lines.
 struct PlainCopy {
   template <class T>
   void operator()(const T* from, Index n, T* to, const T* = nullptr) const {
@@ -59,7 +62,7 @@ struct StreamingCopy {
   }
 };
 
-/// What the rotated parts of a row go through; in the caches.
+/// Room for the rotated parts of a row; it stays in the caches.
 template <class T>
 struct Scratch {
   explicit Scratch(Index rotary)
@@ -77,6 +80,8 @@ struct ForwardRow {
   T* qkv;
 };
 
+/// Writes a row of qkv, head after head: [plain, rotated] query, [plain, shared rotated] key,
+/// value.
 template <class T, class Copy>
 void assemble(const ForwardRow<T>& row, Index heads, const LatentWidths& w,
               const Rotation<T>& rotate, Scratch<T>& scratch, Copy copy) {
@@ -106,6 +111,7 @@ struct BackwardRow {
   T* d_k_rope;
 };
 
+/// Takes a row's gradient apart again; rotations are turned back.
 template <class T, class Copy>
 void take_apart(const BackwardRow<T>& row, Index heads, const LatentWidths& w,
                 const Rotation<T>& rotate, Scratch<T>& scratch, Copy copy) {
@@ -146,7 +152,7 @@ bool should_stream(const LatentWidths& w, std::initializer_list<device::TensorVi
   return bytes >= kStreamBytes && odd % kStreamAlignment == 0;
 }
 
-/// body(row, position, scratch, copy) for the rows [s, b] of qkv.
+/// Calls body(row, position, scratch, copy) for the rows [s, b] of qkv.
 template <class T, class F>
 void for_rows(const device::ConstTensorView& qkv, const LatentWidths& w, bool streaming, F&& body) {
   const Index b = qkv.size(1);

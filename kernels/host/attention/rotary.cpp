@@ -1,3 +1,6 @@
+// Rotates queries and keys by their position on the host (Su et al. 2021), in halves as Megatron
+// and Llama do, or interleaved. In place; fp32, rounded once; the backward pass is the same with
+// sin negated.
 #include "kernels/attention/rotary.h"
 
 #include "kernels/host/attention/rotate.h"

@@ -1,4 +1,6 @@
 #pragma once
+// Rotates interleaved pairs of components sixteen at a time: neighbours are swapped within the
+// vector, and signs ride on the sines.
 #include "kernels/host/common/simd.h"
 
 namespace mpitron::kernels::host {
@@ -6,8 +8,8 @@ namespace mpitron::kernels::host {
 using simd::Float;
 using simd::Int;
 
-/// Sixteen or fewer components (a, b) (a, b) ...; c, s hold one value a component, s with the sign
-/// of its term.
+/// Rotates sixteen or fewer components (a, b) (a, b) ...; c, s hold one value a component, s with
+/// the sign of its term.
 template <class T, class Lanes>
 void rotate_pairs(T* x, Float c, Float s, Lanes lanes) {
   const Float v = simd::load(x, lanes);

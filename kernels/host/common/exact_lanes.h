@@ -37,7 +37,7 @@ class ExactLanes {
 
   static constexpr std::uint32_t kInfinity = 0x7F800000;
   static constexpr int kMostAdded = 1024;
-  /// What the window leaves above the largest value, in powers of two: the next may be larger.
+  /// Room of the window above the largest value, in powers of two: the next may be larger.
   static constexpr int kRoom = 4;
   static constexpr int kWindow = 61;
 

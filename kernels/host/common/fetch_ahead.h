@@ -15,13 +15,13 @@ inline constexpr std::intptr_t kFetchedAhead = 6144;  // bytes
   __builtin_prefetch(line);
 }
 
-/// The same for what is read 6 KiB later.
+/// Fetches what is read 6 KiB later.
 template <class T>
 [[gnu::always_inline]] inline void fetch_ahead(const T* x) {
   fetch(reinterpret_cast<const char*>(x) + kFetchedAhead);
 }
 
-/// As far ahead in rows of h elements that lie anywhere; at least one.
+/// Returns how many rows of h elements, which lie anywhere, that distance is; at least one.
 template <class T>
 Index rows_ahead(Index h) {
   return std::max<Index>(1, kFetchedAhead / std::max<Index>(1, h * Index{sizeof(T)}));

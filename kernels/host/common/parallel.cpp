@@ -1,3 +1,5 @@
+// Runs loops on threads by Kokkos, with static ranges that depend on the number of threads: kernels
+// must not let their bits depend on where a range ends.
 #include "kernels/host/common/parallel.h"
 
 #include <Kokkos_Core.hpp>

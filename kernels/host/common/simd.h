@@ -68,7 +68,7 @@ inline Float exp2(Float x) {
 struct Sigmoid {
   Float value, complement;
 };
-/// From e = e^-x, at most 6e34.
+/// Computes the sigmoid from e = e^-x, at most 6e34.
 inline Sigmoid sigmoid_of_power(Float e) {
   const Float value = reciprocal(1.f + e);
   return {value, e * value};
@@ -139,8 +139,8 @@ inline float lane_sum(Float x) {
                     __builtin_shufflevector(half, half, 4, 5, 6, 7);
   return (s[0] + s[2]) + (s[1] + s[3]);
 }
-/// In lanes whose number lacks the bit `distance`: a[lane] + a[lane + distance]; in the others
-/// b[lane] + b[lane - distance]. One permutation and one choice, no more.
+/// Adds pairs of lanes. In lanes whose number lacks the bit `distance`: a[lane] + a[lane +
+/// distance]; in the others b[lane] + b[lane - distance]. One permutation and one choice, no more.
 template <int distance, int... lane>
 Float fold(Float a, Float b, std::integer_sequence<int, lane...>) {
   constexpr auto kFrom = [](int j, int at) { return (j & distance) != 0 ? kLanes + at : at; };
@@ -178,8 +178,8 @@ inline float lane_max(Float x) {
   __builtin_prefetch(p, kRead, kSecondLevel);
 }
 
-/// The same for what is read this much later. Far ahead: what fetches by itself in the processor
-/// ends at each page, and starts anew with every row.
+/// Distance of fetches. Far ahead: what fetches by itself in the processor ends at each page, and
+/// starts anew with every row.
 inline constexpr std::intptr_t kBytesAhead = 4096;
 template <class T>
 [[gnu::always_inline]] inline void prefetch_ahead(const T* x) {

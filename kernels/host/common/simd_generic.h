@@ -26,12 +26,12 @@ inline Float sqrt(Float x) {
   }
   return x;
 }
-/// To the nearest integer, |x| < 2^22.
+/// Rounds to the nearest integer, |x| < 2^22.
 inline Float round(Float x) {
   constexpr float kMagic = 12582912.f;  // 1.5 * 2^23: the fraction falls off
   return (x + kMagic) - kMagic;
 }
-/// To [-250, 250]; NaN stays.
+/// Clamps to [-250, 250]; NaN stays.
 inline Float clamp_exponent(Float x) {
   const Float bound = Float{} + 250.f;
   return min(bound, max(-bound, x));

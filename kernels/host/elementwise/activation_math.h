@@ -16,7 +16,9 @@ struct Identity {
   static ValueAndSlope both(simd::Float x) { return {x, simd::splat(1.f)}; }
 };
 
-/// 0.5 (1 + tanh u) is sigmoid(2 u), and that 1 / (1 + 2^t) with t = -2 log2(e) u.
+/// Uses 0.5 (1 + tanh u) = sigmoid(2 u) = 1 / (1 + 2^t) with t = -2 log2(e) u, which takes one
+/// exponential and one division. The backward pass bounds the power, since infinity times zero
+/// would be NaN.
 struct GeluTanh {
   static constexpr float kSlope = 1.59576912f;  // 2 sqrt(2 / pi)
   static constexpr float kCubic = 0.044715f;
@@ -35,7 +37,8 @@ struct GeluTanh {
   }
 };
 
-/// x Phi(x) = max(x, 0) - |x| Phi(-|x|), which keeps the precision of the left tail.
+/// Uses x Phi(x) = max(x, 0) - |x| Phi(-|x|), which keeps the precision of the left tail. Beyond 14
+/// the tail is below fp32's smallest number.
 struct GeluErf {
   static simd::Float value(simd::Float x) {
     const simd::Float a = simd::min(simd::splat(14.f), simd::abs(x));
@@ -100,7 +103,7 @@ struct Tanh {
   }
 };
 
-/// f(formula) with the struct above that belongs to `activation`.
+/// Calls f(formula) with the struct above that belongs to `activation`.
 template <class F>
 void visit_activation(Activation activation, F&& f) {
   switch (activation) {

@@ -1,3 +1,6 @@
+// Computes the cross entropy of rows of logits on the host. A vocabulary's row is the longest of a
+// step, so the forward pass reads it once from memory, in chunks that stay in L1, and the backward
+// pass writes over it (numerics: docs/numerics.md, Orders).
 #include "kernels/elementwise/cross_entropy.h"
 
 #include <cmath>
@@ -22,6 +25,8 @@ float spread(float label_smoothing, Index v) {
                               : label_smoothing * static_cast<float>(v) / static_cast<float>(v - 1);
 }
 
+/// The largest of a row, by four accumulators, because one would wait for each comparison before
+/// the next.
 template <class T>
 float row_max(const T* x, Index n) {
   const Float lowest = simd::splat(kLowest);
@@ -42,8 +47,8 @@ float row_max(const T* x, Index n) {
   return result;
 }
 
-/// e^(x - origin) as 2^(x log2 e - offset), which saves three of its operations; what rounding the
-/// offset does is known exactly and taken back by whoever uses the sum.
+/// Computes e^(x - origin) as 2^(x log2 e - offset), which saves three operations. What rounding
+/// the offset does is known exactly, and whoever uses the sum takes it back.
 struct Power {
   static constexpr float kLog2E = 1.44269504f;
   static constexpr float kLn2 = 0.693147181f;
@@ -65,7 +70,7 @@ struct SoftmaxSums {
   float logits = 0;  // their plain sum, for smoothing
 };
 
-/// The same of a chunk, but the sum is that of exp(x - pivot).
+/// Sums a chunk: its maximum, the sum of exp(x - pivot), and with kPlainSum the sum of x.
 template <bool kPlainSum, class T>
 SoftmaxSums chunk_sums(const T* x, Index n, float pivot) {
   const Power power(pivot);
@@ -86,8 +91,9 @@ SoftmaxSums chunk_sums(const T* x, Index n, float pivot) {
   return {max, exps * std::exp(-power.excess), plain};
 }
 
-/// One pass over a row: exponentials are of x - pivot, the maximum of the row's start, and where a
-/// later logit is far above it, the pivot moves there.
+/// Sums a row in one pass. Exponentials are of x - pivot, the maximum of the row's start; where a
+/// later logit is far above it, the pivot moves there and the chunk is summed again. Both the head
+/// and the chunks have fixed sizes, so the order depends on the row alone.
 template <bool kPlainSum, class T>
 SoftmaxSums softmax_sums(const T* x, Index v) {
   constexpr Index kHead = 512;
@@ -138,6 +144,7 @@ void cross_entropy(const CrossEntropyForward& k) {
   });
 }
 
+/// Writes a rank's four numbers of each row, from its columns of the vocabulary.
 template <class T>
 void cross_entropy(const CrossEntropySums& k) {
   const Rows<const T> logits(k.logits);
@@ -158,7 +165,8 @@ void cross_entropy(const CrossEntropySums& k) {
   });
 }
 
-/// A few numbers per row, so plain loops.
+/// Joins the ranks' sums of a row: a few numbers, so plain loops. Ranks are added in their order,
+/// each scaled from its own maximum to the largest.
 void join(const CrossEntropyJoin& k, Index row) {
   const Index ranks = k.sums.size(0), rows = k.sums.size(1);
   const float* sums = k.sums.as<float>() + 4 * row;
@@ -185,6 +193,8 @@ void join(const CrossEntropyJoin& k, Index row) {
   k.lse.as<float>()[row] = all.max + log_sum;
 }
 
+/// Writes dlogits = dloss (softmax - target), where dlogits may be logits. The target's column is
+/// written again afterwards from its logit, which has to be read before the row is overwritten.
 template <class T>
 void cross_entropy(const CrossEntropyBackward& k) {
   const Rows<const T> logits(k.logits);

@@ -1,3 +1,5 @@
+// Adds bias, dropout and residual in one pass on the host. Masks are drawn where they are needed,
+// eight columns from one Philox call, and never stored.
 #include "kernels/elementwise/dropout.h"
 
 #include "kernels/host/common/dropout_lanes.h"
@@ -9,12 +11,13 @@ namespace {
 using namespace host;
 using simd::Float;
 
-/// Where row r of [s, b] stands in the global batch.
+/// Returns the generator of row r of [s, b], by where the row stands in the global batch: so a mask
+/// does not depend on the layout.
 KeepLanes keep_lanes(const DropoutMask& mask, Index row, Index batch) {
   return {mask, mask.index.sequence(row / batch), mask.index.sample(row % batch)};
 }
 
-/// put(i, x, lanes) over a row, where x is value(i, lanes) masked and scaled.
+/// Calls put(i, x, lanes) over a row, where x is value(i, lanes) masked and scaled by 1 / (1 - p).
 template <class Value, class Put>
 void masked_row(const DropoutMask& mask, KeepLanes keep, Index n, Value&& value, Put&& put) {
   const float scale = mask.keep_scale();

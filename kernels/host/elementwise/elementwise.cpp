@@ -1,3 +1,6 @@
+// Fills, casts, adds, scales and initialises tensors on the host. All of them are bound by memory:
+// results that fit no cache are written past it (streaming stores), and tiles are shared out over
+// threads.
 #include "kernels/elementwise/elementwise.h"
 
 #include "kernels/elementwise/normal_sample.h"
@@ -10,7 +13,7 @@ namespace {
 using namespace host;
 using simd::Float;
 
-/// y[i] = value(i, lanes) for a contiguous y of n elements.
+/// Computes y[i] = value(i, lanes) for a contiguous y of n elements.
 template <class T, class F>
 void write_flat(T* y, Index n, bool streaming, F&& value) {
   for_ranges((n + kTile - 1) / kTile, n, [&](Index first_tile, Index last_tile) {
@@ -23,6 +26,7 @@ void write_flat(T* y, Index n, bool streaming, F&& value) {
   });
 }
 
+/// Whether a contiguous y is better written past the caches (row_blocks.h says when).
 template <class T, class... Inputs>
 bool streams_flat(const device::TensorView& y, const Inputs&... inputs) {
   const device::TensorView flat(y.data, y.dtype, {y.numel()});
@@ -38,6 +42,7 @@ void copy_integers(const Cast& k) {
   }
 }
 
+/// Casts from or to fp64 by plain loops: only gradient checks need it.
 void cast_fp64(const Cast& k) {
   visit_wide_dtype(k.x.dtype, [&]<class Tx>() {
     visit_wide_dtype(k.y.dtype, [&]<class Ty>() {

@@ -1,3 +1,5 @@
+// Looks rows of an embedding table up, and adds their gradients, on the host. Ids are random to the
+// processor, so the row of a later token is fetched while one is copied.
 #include "kernels/elementwise/embedding.h"
 
 #include <cstring>
@@ -52,8 +54,9 @@ void embed(const EmbeddingForward& k) {
   });
 }
 
-/// Threads own columns, so that each row gets its tokens in order whoever adds them and however
-/// often a token occurs.
+/// Adds dy to the table's rows. Threads own columns, so that each row gets its tokens in order
+/// whoever adds them and however often a token occurs; without that, bits would depend on the
+/// number of threads.
 template <class T, class Td>
 void embed_backward(const EmbeddingBackward& k) {
   constexpr Index kColumns = 64;
@@ -65,6 +68,7 @@ void embed_backward(const EmbeddingBackward& k) {
     const Index begin = first * kColumns, columns = std::min(h, last * kColumns) - begin;
     for (Index token = 0; token < k.ids.numel(); ++token) {
       Td* row = row_of(dtable, k.dtable.size(0), ids[token], k.first_row);
+      // Rows of other ranks' shares of the vocabulary are left out.
       if (row == nullptr) {
         continue;
       }
@@ -77,6 +81,7 @@ void embed_backward(const EmbeddingBackward& k) {
   });
 }
 
+/// Zeroes a table before the first microbatch of a step.
 void zero(const device::TensorView& view) {
   visit_dtype(view.dtype, [&]<class T>() {
     const Rows<T> rows(view);

@@ -1,3 +1,7 @@
+// Normalises rows (RMS norm, layer norm) on the host, forward and backward. A row is passed over
+// twice: for its sums, and for its results, which find it in a cache. Gradients of gamma and beta
+// are summed in blocks of rows that depend on the shape alone, so threads do not change bits
+// (row_blocks.h: BlockSums).
 #include "kernels/elementwise/norm.h"
 
 #include <cmath>
@@ -37,7 +41,7 @@ class Weights {
   std::vector<Float> values_;
 };
 
-/// What runs beside a pass over a row: nothing.
+/// Runs beside a pass over a row where there is nothing else to do.
 constexpr auto kNothing = [](Index, auto) {};
 
 /// Rows of 16-bit types have more to compute: side by side they gain up to a quarter. Rows of fp32
@@ -45,8 +49,8 @@ constexpr auto kNothing = [](Index, auto) {};
 template <class T>
 constexpr bool kSideBySide = sizeof(T) == 2;
 
-/// fetch_ahead for the rows of x in the two passes. One after the other they share in it: a pass
-/// that fetches nothing from memory would leave it idle.
+/// Fetches the rows of x ahead in the two passes. One after the other they share in it, because a
+/// pass that fetches nothing would leave the memory idle.
 template <class T>
 [[gnu::always_inline]] inline void fetch_in_first_pass(const T* x, Index i) {
   fetch_ahead(kSideBySide<T> ? x + i : x + i / 2);
@@ -58,7 +62,7 @@ template <class T>
   }
 }
 
-/// A row is passed over twice: measure(row, beside) for its sums, calling beside(i, lanes) on the
+/// Passes over each row twice: measure(row, beside) for its sums, calling beside(i, lanes) on the
 /// way; then results(row), which is called with (i, lanes) as well. With `side_by_side`, the second
 /// pass over a row runs beside the first one over the next.
 template <bool side_by_side, class Measure, class Results>
@@ -81,6 +85,7 @@ template <bool side_by_side, class Measure, class Results>
 // ---------------------------------------------------------------------------------------------
 // forward
 
+/// The mean of a row's squares, for RMS norm.
 template <class Tx, class Beside>
 [[gnu::always_inline]] inline float mean_square(const Tx* x, Index h, Beside beside) {
   const auto [sum] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& acc) {
@@ -96,8 +101,9 @@ struct Moments {
   float mean, variance;
 };
 
-/// One pass over deviations from a pivot, the mean of the first 64 elements: by Cauchy and Schwarz
-/// (mean - pivot)^2 <= variance h / 64, which bounds what cancels in the last line.
+/// Mean and variance of a row in one pass over deviations from a pivot, the mean of the first 64
+/// elements: by Cauchy and Schwarz (mean - pivot)^2 <= variance h / 64, which bounds what cancels
+/// in the last line.
 template <class Tx, class Beside>
 [[gnu::always_inline]] inline Moments moments(const Tx* x, Index h, Beside beside) {
   const Index head = std::min<Index>(h, 64);
@@ -181,7 +187,7 @@ struct BackwardRow {
   float rstd, shift;    // x rstd + shift is the normalised row
   float slope, offset;  // of the second pass
 
-  /// By the sums over g normal and g, where g = dy gamma.
+  /// Sets the second pass's factors from the sums over g normal and g, where g = dy gamma.
   void set_sums(float dot, float sum, Index h) {
     const float scale = -rstd / static_cast<float>(h);
     slope = dot * scale * rstd;
@@ -204,7 +210,7 @@ struct Backward {
     return {x[row], add ? add[row] : nullptr, dy[row], dx[row], r, shift, 0, 0};
   }
 
-  /// First pass over a row: its sums, and what it adds to dgamma and dbeta (or null).
+  /// Makes the first pass over a row: its sums, and what it adds to dgamma and dbeta (or null).
   template <class Beside>
   [[gnu::always_inline]] void sum(BackwardRow<Tx, Ty>& row, float* dgamma, Beside beside) const {
     const Float rstd_lanes = simd::splat(row.rstd), shift = simd::splat(row.shift);
@@ -230,7 +236,7 @@ struct Backward {
     row.set_sums(simd::lane_sum(dot), simd::lane_sum(sum), h);
   }
 
-  /// Second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
+  /// Makes the second pass over a row: dx = rstd (g - mean(g) - normal mean(g normal)) + dx_add.
   template <class Store>
   [[gnu::always_inline]] auto results(Store store, const BackwardRow<Tx, Ty>& row) const {
     const Float rstd = simd::splat(row.rstd), slope = simd::splat(row.slope);
@@ -249,12 +255,15 @@ struct Backward {
     };
   }
 
-  /// `sums` of dgamma, and with layer norm of dbeta beside it; or null.
+  /// Runs all rows. `sums` collects those of dgamma, and with layer norm of dbeta beside it; null
+  /// where no gradient of a weight is wanted.
   void run(BlockSums* sums, bool streaming) const {
     const Index block = BlockSums::rows_of(t), width = centred ? 2 * h : h;
     for_ranges(BlockSums::count_of(t), 2 * kWork * t * h, [&](Index first, Index last) {
       const Index begin = first * block, end = std::min(t, last * block);
       with_store(streaming, [&](auto store) {
+        // With rows side by side, results(store, current) has copied the arguments of the row
+        // before when measure moves on to the next.
         BackwardRow<Tx, Ty> current;
         const auto measure = [&](Index row, auto beside) {
           current = (*this)[row];

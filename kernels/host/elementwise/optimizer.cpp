@@ -1,3 +1,5 @@
+// Updates parameters on the host: Adam, SGD with momentum, Lion. Each element is read and written
+// once; gradients are scaled on the way (clipping and loss scale), so no pass of its own does that.
 #include "kernels/elementwise/optimizer.h"
 
 #include <atomic>
@@ -12,7 +14,7 @@ namespace {
 using namespace host;
 using simd::Float;
 
-/// update(i, lanes) over n elements in tiles.
+/// Calls update(i, lanes) over n elements in tiles.
 template <class F>
 void for_elements(Index n, Index work, F&& update) {
   for_ranges((n + kTile - 1) / kTile, n * work, [&](Index first_tile, Index last_tile) {
@@ -46,6 +48,8 @@ struct Adam {
   Float param, exp_avg, exp_avg_sq;
 };
 
+/// Computes AdamRule's arithmetic, one operation after the other: all devices share this order, so
+/// they have the same bits.
 [[gnu::always_inline]] inline Adam after_step(const AdamRule& rule, const Adam& before,
                                               Float grad) {
   const Float g = grad * rule.grad_scale;
@@ -55,6 +59,7 @@ struct Adam {
   return {before.param - simd::fma(before.param, simd::splat(rule.decay), step), m, v};
 }
 
+/// Updates where parameter and states are fp32.
 void update_fp32(const AdamStep& k) {
   const AdamRule rule(k);
   const float* param = k.param.values.as<float>();
@@ -72,7 +77,8 @@ void update_fp32(const AdamStep& k) {
   });
 }
 
-/// Any types, a block at a time in fp32.
+/// Updates numbers stored in any types, a block at a time in fp32 on the stack: a scaled block must
+/// be read whole before its new exponent is known.
 void update_stored(const AdamStep& k) {
   const AdamRule rule(k);
   for_stored_blocks(k.param.numel(), [&](Index first, Index count) {

@@ -1,3 +1,5 @@
+// Computes the loss of direct preference optimisation on the host, in fp64. Threads own columns
+// (sequences), so that each is summed in the order of its rows.
 #include "kernels/elementwise/preference.h"
 
 #include <algorithm>
@@ -23,7 +25,7 @@ void run(device::HostStream&, const WeightedColumnSums& k) {
   });
 }
 
-/// Some numbers a sequence: the calling thread does them.
+/// Takes a handful of numbers for each sequence: the calling thread does them.
 void run(device::HostStream&, const PreferenceForward& k) {
   const double e = k.label_smoothing;
   for (Index j = 0; j < k.sums.numel(); ++j) {

@@ -1,3 +1,5 @@
+// Computes squared errors of rows against targets, and whether the label has the largest logit, on
+// the host.
 #include "kernels/elementwise/row_error.h"
 
 #include "kernels/host/common/views.h"
@@ -8,7 +10,7 @@ namespace {
 using namespace host;
 using simd::Float;
 
-/// f(x's type, target's type).
+/// Calls f with the type of x and that of the target, which is x's or fp32.
 template <class F>
 void visit_types(const device::In& x, const device::In& target, F&& f) {
   visit_dtype(x.dtype, [&]<class T>() {

@@ -1,10 +1,12 @@
+// Shifts rows by one position on the host, for labels of tokens further ahead (multi-token
+// prediction).
 #include "kernels/elementwise/shift_rows.h"
 
 #include <cstring>
 
 namespace mpitron::kernels {
 
-/// Tokens, labels and masks are small: one thread copies them.
+/// Copies bytes. Tokens, labels and masks are small, so one thread does it.
 void run(device::HostStream&, const ShiftRows& k) {
   MPITRON_CHECK(k.x.size(0) % k.parts == 0 && k.parts <= 2, k.x.size(0), k.parts);
   const auto row = static_cast<std::size_t>(k.x.bytes() / k.x.size(0));

@@ -1,3 +1,5 @@
+// Multiplies by a sigmoid gate on the host (the output gate of attention), element by element in
+// fp32.
 #include "kernels/elementwise/sigmoid_gate.h"
 
 #include "kernels/host/common/views.h"
@@ -36,6 +38,7 @@ void run(device::HostStream&, const SigmoidGateBackward& k) {
               [&](auto store, Index row, Index begin, Index end) {
                 const T *x = xs[row] + begin, *gate = gates[row] + begin, *dy = dys[row] + begin;
                 T *dx = dxs[row] + begin, *dgate = dgates[row] + begin;
+                // dx may be dy: each element is read before it is written.
                 simd::for_lanes(end - begin, [&](Index i, auto lanes) {
                   const simd::Sigmoid open = simd::sigmoid(simd::load(gate + i, lanes));
                   const Float upstream = simd::load(dy + i, lanes) * open.value;

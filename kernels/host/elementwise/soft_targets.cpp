@@ -1,3 +1,6 @@
+// Compares rows with soft targets (self-distillation as in DINO) on the host. Rows are short enough
+// to stay in L1, so each is passed over once for its maximum, once for its sum and once for its
+// result.
 #include "kernels/elementwise/soft_targets.h"
 
 #include <cmath>
@@ -13,7 +16,7 @@ using simd::Float;
 
 constexpr Index kWorkOfExp = 3;
 
-/// The largest of value(i, lanes) over a row of n.
+/// Returns the largest of value(i, lanes) over a row of n.
 template <class Value>
 float largest_of(Index n, const Value& value) {
   const float lowest = -std::numeric_limits<float>::infinity();
@@ -32,7 +35,7 @@ float largest_of(Index n, const Value& value) {
   return std::max(result, simd::lane_max(top));
 }
 
-/// log sum exp of value(i, lanes).
+/// Returns log sum exp of value(i, lanes) over a row of n.
 template <class Value>
 float log_sum_exp_of(Index n, const Value& value) {
   const float largest = largest_of(n, value);
@@ -42,7 +45,7 @@ float log_sum_exp_of(Index n, const Value& value) {
   return largest + std::log(sum);
 }
 
-/// p of the contract: the mean of one or two rows.
+/// The target p of the contract: the mean of one or two rows. One row alone is its own mean.
 struct MeanTarget {
   const float *first, *second;
 

@@ -1,3 +1,6 @@
+// Reads and writes stored numbers a block at a time: scaled types need the block's exponent, split
+// masters two arrays. The formulas are those of kernels/elementwise/stored_numbers.h, shared by all
+// devices.
 #include "kernels/host/elementwise/stored_numbers.h"
 
 #include "utils/check.h"
@@ -6,7 +9,7 @@ namespace mpitron::kernels {
 namespace host {
 namespace {
 
-/// Of a block that is scaled, whose elements are of type T.
+/// Reads a scaled block whose elements are of type T; `convert` makes them fp32.
 template <class T, class Convert>
 void read_scaled(const StoredNumbers& x, Index first, Index count, const stored::Scaled& type,
                  Convert convert, BlockOfFloats& block) {
@@ -18,6 +21,8 @@ void read_scaled(const StoredNumbers& x, Index first, Index count, const stored:
   }
 }
 
+/// Writes a scaled block: its largest magnitude decides the exponent, then each number is scaled,
+/// kept above zero where that was asked for, and rounded.
 template <class T, class Convert>
 void write_scaled(const BlockOfFloats& block, Index first, Index count, const stored::Scaled& type,
                   Convert convert, const StoredNumbers& y) {

@@ -12,7 +12,7 @@ struct alignas(64) BlockOfFloats {
   float v[StoredNumbers::kBlock];
 };
 
-/// body(first, count) for every block of n stored numbers.
+/// Calls body(first, count) for every block of n stored numbers.
 template <class F>
 inline void for_stored_blocks(Index n, F&& body) {
   constexpr Index kWork = 8 * StoredNumbers::kBlock;
@@ -22,7 +22,7 @@ inline void for_stored_blocks(Index n, F&& body) {
   });
 }
 
-/// Elements [first, first + count) of an array of fp32, bf16 or fp16.
+/// Reads elements [first, first + count) of an array of fp32, bf16 or fp16 into a block.
 inline void read_elements(const In& x, Index first, Index count, BlockOfFloats& block) {
   visit_dtype(x.dtype, [&]<class T>() {
     const T* p = x.as<T>() + first;
@@ -32,7 +32,7 @@ inline void read_elements(const In& x, Index first, Index count, BlockOfFloats& 
   });
 }
 
-/// The same into an array.
+/// Writes a block's elements back to such an array, rounded to nearest even.
 inline void write_elements(const BlockOfFloats& block, Index first, Index count, const Out& y) {
   visit_dtype(y.dtype, [&]<class T>() {
     T* p = y.as<T>() + first;
@@ -42,7 +42,7 @@ inline void write_elements(const BlockOfFloats& block, Index first, Index count,
   });
 }
 
-/// The numbers that begin at `first`, a block's start, and those that are to stand there.
+/// Read or write the block that begins at `first`, in any type of stored numbers.
 void read_block(const StoredNumbers& x, Index first, Index count, BlockOfFloats& block);
 void write_block(const BlockOfFloats& block, Index first, Index count, const StoredNumbers& y);
 

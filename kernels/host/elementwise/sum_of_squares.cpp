@@ -1,3 +1,6 @@
+// Sums squares exactly on the host: a block of 64 in fp32 in a fixed order, blocks as integers
+// (utils/numbers/exact_sum.h). So a norm has the same bits for any cut of the vector and any number
+// of threads.
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -17,7 +20,7 @@ constexpr Index kBlock = SumOfSquares::kBlock;
 /// Blocks whose lanes are summed together: that takes a third of the time.
 constexpr Index kSixteen = simd::kLanes * kBlock;
 
-/// The squares of a block, in lanes whose sum is the block's.
+/// Returns the squares of a block, in lanes whose sum is the block's.
 template <class T>
 [[gnu::always_inline]] inline Float block_squares(const T* x) {
   Float value[4];
@@ -29,6 +32,7 @@ template <class T>
   return simd::fma(value[1], value[1], value[0] * value[0]) +
          simd::fma(value[3], value[3], value[2] * value[2]);
 }
+/// Squares of bf16 are added two by two, by the processor's instruction where it has one.
 [[gnu::always_inline]] inline Float block_squares(const BFloat16* x) {
   fetch_ahead(x);
   fetch_ahead(x + kBlock / 2);
@@ -46,7 +50,8 @@ void add_wide(const T* x, exact_sum::Bins bins) {
   exact_sum::add(bins, wide);
 }
 
-/// Adds `kSixteen` elements.
+/// Adds `kSixteen` elements. Sums that are too large for the lanes, or overflow fp32, are added one
+/// by one in fp64.
 template <class T>
 [[gnu::always_inline]] inline void add_blocks(const T* x, ExactLanes& lanes, exact_sum::Bins bins) {
   Float sums[simd::kLanes];

@@ -1,3 +1,5 @@
+// Computes the loss against a teacher's k likeliest words (distillation) on the host, in fp64. Rows
+// go to threads whole, so sums over words keep their order.
 #include "kernels/elementwise/teacher.h"
 
 #include <algorithm>
@@ -41,7 +43,7 @@ class TeacherRow {
   std::vector<double> shares_;
 };
 
-/// body(t, shares) for all rows.
+/// Calls body(t, shares) for all rows; each thread has one row of shares and fills it again.
 template <class Body>
 void for_teacher_rows(const device::ConstTensorView& log_probs, double temperature, Body&& body) {
   const Index rows = log_probs.numel() / log_probs.size(-1);
@@ -53,7 +55,8 @@ void for_teacher_rows(const device::ConstTensorView& log_probs, double temperatu
   });
 }
 
-/// body(column, share) for the words of a row that lie among `v` columns.
+/// Calls body(column, share) for the words of a row that lie among `v` columns; all others belong
+/// to other ranks.
 template <class Body>
 void for_words(const std::int64_t* ids, Index first_column, Index v,
                const std::vector<double>& shares, Body&& body) {

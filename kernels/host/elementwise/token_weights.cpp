@@ -1,3 +1,5 @@
+// Computes maxima and weights of blocks of 64 tokens for sampling, eight doubles at a time. Its own
+// exponential replaces the library's, so that bits do not depend on the system's C library.
 #include "kernels/elementwise/token_weights.h"
 
 #include <cmath>
@@ -15,7 +17,8 @@ constexpr Index kTogether = 8;
 using Double [[gnu::vector_size(64)]] = double;
 using Long [[gnu::vector_size(64)]] = std::int64_t;
 
-/// e^x to 1e-15 relative for x from -708 to 0, 0 below.
+/// Computes e^x to 1e-15 relative for x from -708 to 0; 0 below. x is split into k ln 2 + r, the
+/// series of e^r is taken up to r^12, and k goes into the exponent.
 Double power_of_e(Double x) {
   constexpr double kRound = 0x1.8p52;  // what is added to it loses its fraction
   constexpr double kHigh = 0x1.62e42fefa0000p-1, kLow = 0x1.cf79abc9e3b39p-40;  // ln 2
@@ -36,6 +39,7 @@ Double power_of_e(Double x) {
   return x < lowest ? Double{} : result;
 }
 
+/// Loads fewer than eight values, with -inf behind the end: their weight is 0.
 template <class T>
 Double load_wide(const T* x, Index count) {
   Double values = Double{} - std::numeric_limits<double>::infinity();
@@ -52,7 +56,7 @@ Double load_wide(const T* x) {
   return __builtin_convertvector(values, Double);
 }
 
-/// f(first id, sixty-four values in eight vectors), -inf behind the end.
+/// Loads sixty-four values into eight vectors, -inf behind the end.
 template <class T>
 void load_block(const T* x, Index count, Double (&values)[kTogether]) {
   for (Index i = 0; i < kTogether; ++i) {
@@ -62,6 +66,7 @@ void load_block(const T* x, Index count, Double (&values)[kTogether]) {
   }
 }
 
+/// The largest of a block; comparisons let NaN count as minus infinity.
 template <class T>
 T largest_of(const T* x, Index count) {
   Double values[kTogether];
@@ -77,7 +82,7 @@ T largest_of(const T* x, Index count) {
   return static_cast<T>(largest);
 }
 
-/// The weights of a block and their sum.
+/// Writes the weights of a block, where they are wanted, and returns their sum.
 template <class T>
 double weigh_block(const TokenWeights& kernel, const T* x, Index count, double* weights) {
   Double values[kTogether];

@@ -1,3 +1,4 @@
+// Brings rows to length 1 or to their gain (weight normalisation) on the host, a row on one thread.
 #include "kernels/elementwise/unit_rows.h"
 
 #include <algorithm>
@@ -44,6 +45,8 @@ void run(device::HostStream&, const UnitRowsBackward& k) {
     const Index h = k.x.size(-1);
     for_ranges(row_count(k.x), k.x.numel(), [&](Index begin, Index end) {
       for (Index row = begin; row < end; ++row) {
+        // The gradient's part along x changes the length alone, which is fixed: it is taken out of
+        // dx and is the gain's gradient.
         const float length = std::max(norm[row], k.eps);
         const auto [product] = simd::row_sums<1>(h, [&](Index i, auto lanes, auto& sums) {
           sums[0] += simd::load(dy[row] + i, lanes) * simd::load(x[row] + i, lanes);

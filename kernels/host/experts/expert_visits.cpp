@@ -1,3 +1,6 @@
+// Orders the visits of tokens to experts on the host by a counting sort: tokens stay ascending
+// within an expert, so bits do not depend on threads. Where an expert has a capacity, some visits
+// are dropped or places are filled up.
 #include "kernels/experts/expert_visits.h"
 
 #include <algorithm>
@@ -9,12 +12,15 @@
 namespace mpitron::kernels {
 namespace {
 
-/// The slots of the visits to each expert, tokens ascending: those of expert e begin at starts[e].
+/// Slots (token * topk + choice) of the visits to each expert, tokens ascending: those of expert e
+/// begin at starts[e].
 struct SlotsByExpert {
   std::int64_t* starts;  // [E + 1]
   std::int64_t* slots;   // [t k]
 };
 
+/// Sorts the slots by expert. Each expert's start serves as its cursor and ends at the next one's
+/// start, so the starts are moved back by one place.
 SlotsByExpert sort_slots(const OrderVisits& k) {
   const Index experts = k.counts.numel();
   const auto* counts = k.counts.as<std::int64_t>();
@@ -31,7 +37,8 @@ SlotsByExpert sort_slots(const OrderVisits& k) {
   return sorted;
 }
 
-/// Moves the slots that the expert keeps to the front, in order.
+/// Moves the slots that the expert keeps to the front, in the order of tokens. Of equally probable
+/// ones the first tokens stay.
 void keep(const OrderVisits& k, std::int64_t* slots, Index count, Index taken) {
   if (k.capacity.drop == DropPolicy::last_position) {
     return;
@@ -49,13 +56,14 @@ void keep(const OrderVisits& k, std::int64_t* slots, Index count, Index taken) {
   std::sort(slots, slots + taken);
 }
 
-/// Where visits of one expert are written.
+/// Arrays where the visits of one expert are written.
 struct Visits {
   std::int64_t* rows;
   std::int64_t* slots;
 };
 
-/// The kept slots and the first tokens that are not among the visitors.
+/// Writes the kept slots, and as `fill` more visits the first tokens that are not among the
+/// visitors, in the order of tokens; slot -1 marks those, whose probability is 0.
 void write_visits(const OrderVisits& k, std::span<const std::int64_t> kept, Index fill,
                   const Visits& to) {
   const Index topk = k.experts.size(1);
@@ -84,6 +92,8 @@ void run(device::HostStream&, const CountVisits& k) {
   std::for_each(experts, experts + k.experts.numel(), [counts](auto e) { ++counts[e]; });
 }
 
+/// Shares the visits out evenly where nothing is computed, so that a run without devices has the
+/// sizes of a balanced one.
 void run(device::NullStream&, const CountVisits& k) {
   auto* counts = k.counts.as<std::int64_t>();
   const Index visits = k.experts.numel(), experts = k.counts.numel();

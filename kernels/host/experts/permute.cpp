@@ -1,3 +1,6 @@
+// Moves rows to and from experts on the host. Sums over the visits of a token run in the order of
+// the places, in fp32, and are rounded once; a thread owns whole tokens, so its number changes no
+// bit.
 #include "kernels/experts/permute.h"
 
 #include <numeric>
@@ -11,14 +14,14 @@ namespace {
 using namespace host;
 using simd::Float;
 
-/// The places that go to each row, in order: those of row r are
-/// places[starts[r]] .. places[starts[r + 1] - 1].
+/// Places that go to each row, in order: those of row r are places[starts[r]] .. places[starts[r +
+/// 1] - 1].
 struct Sources {
   std::int64_t* starts;  // [t + 1]
   std::int64_t* places;  // [n]
 };
 
-/// A counting sort of the places by row.
+/// Sorts the places by row, counting. Rows below 0 are padding and belong to nobody.
 Sources sources_of(const Unpermute& k) {
   const Index t = k.x.size(0), n = k.rows.numel();
   auto* starts = static_cast<std::int64_t*>(k.workspace.data);
@@ -40,6 +43,8 @@ Sources sources_of(const Unpermute& k) {
   return sources;
 }
 
+/// Adds each row's places. The places of a row some rows ahead are fetched meanwhile, since nothing
+/// else foresees where they lie.
 template <class T>
 void unpermute(const Unpermute& k, const Sources& sources) {
   const Rows<const T> ys(k.y);

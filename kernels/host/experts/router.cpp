@@ -1,3 +1,5 @@
+// Chooses experts and their probabilities on the host, one row (token) at a time. The formulas are
+// those of kernels/experts/router_math.h, shared by all devices.
 #include "kernels/experts/router.h"
 
 #include "kernels/host/experts/router_rows.h"
@@ -10,6 +12,8 @@ using namespace host;
 /// Work of a row beside its elements: exponentials and the search for the largest.
 constexpr Index kRowWork = 32;
 
+/// Chooses the experts of one row. Biases and groups decide who is chosen; probabilities are those
+/// of the logits alone.
 template <class T, class Tx>
 void choose_row(const TopKRouting& k, const RowReader<T, Tx>& logits, Index row) {
   const Index n = k.logits.size(1), chosen = k.experts.size(1);
@@ -66,6 +70,9 @@ Index workspace_bytes(const device::HostStream&, const Sinkhorn& k) {
   return (k.logits.size(0) + 2 * k.logits.size(1)) * static_cast<Index>(sizeof(float));
 }
 
+/// Normalises rows and columns in turns until the columns change by less than the tolerance
+/// (Sinkhorn and Knopp 1967; as Megatron-Core's sinkhorn). Sums run over all rows in order, so this
+/// part is one thread's.
 void run(device::HostStream&, const Sinkhorn& k) {
   check_row(k.logits);
   const Index t = k.logits.size(0), n = k.logits.size(1);

@@ -1,3 +1,5 @@
+// Computes the balancing and z losses of a router on the host: rows in their type on all threads,
+// sums over rows in fp64, in order, by one.
 #include "kernels/experts/router_loss.h"
 
 #include <atomic>
@@ -14,7 +16,7 @@ using namespace host;
 /// Work of an element: an exponential and its part of a search.
 constexpr Index kWork = 16;
 
-/// f(row, x, room for another row) for all rows, on all threads.
+/// Calls f(row, x, room for another row) for all rows, on all threads.
 template <class F>
 void for_rows(const In& logits, F&& f) {
   check_row(logits);
@@ -28,7 +30,7 @@ void for_rows(const In& logits, F&& f) {
   });
 }
 
-/// factor times the sum of `values`, in order.
+/// Writes factor times the sum of `values`, added in order.
 void write_sum(const double* values, Index n, double factor, const Out& loss) {
   loss.as<double>()[0] = factor * std::accumulate(values, values + n, 0.0);
 }
@@ -108,7 +110,8 @@ void run(device::HostStream&, const RouterZLossBackward& k) {
   });
 }
 
-/// A few numbers: as the reference.
+/// Updates the biases of experts: a few numbers, so the plain loops of the reference are run, in
+/// the same bits.
 void run(device::HostStream&, const ExpertBiasUpdate& kernel) {
   device::ReferenceStream plain;
   run(plain, kernel);

@@ -1,3 +1,5 @@
+// Draws router jitter and random logits on the host, by the token's global place: neither threads
+// nor layout change them.
 #include "kernels/experts/router_noise.h"
 
 #include "kernels/host/common/views.h"

@@ -5,7 +5,7 @@
 #include "kernels/experts/router_row.h"
 #include "kernels/host/common/views.h"
 
-// How the router's host kernels read and write rows of [t, E].
+// Reads and writes rows of [t, E] for the router's host kernels.
 
 namespace mpitron::kernels::host {
 
@@ -14,7 +14,7 @@ inline void check_row(const In& logits) {
   MPITRON_CHECK(logits.size(1) <= kMostExperts, logits.size(1));
 }
 
-/// f<T, Tx>() with the type that is computed in and the type that is stored.
+/// Calls f<T, Tx>() with the type that is computed in and the type that is stored.
 template <class F>
 void visit_routing_dtype(DType dtype, F&& f) {
   if (dtype == DType::f64) {
@@ -24,6 +24,7 @@ void visit_routing_dtype(DType dtype, F&& f) {
   }
 }
 
+/// Reads a row of stored numbers in the type that is computed in.
 template <class T, class Tx>
 struct RowReader {
   explicit RowReader(const In& view) : data(view.as<Tx>()), n(view.size(1)) {}

@@ -1,3 +1,5 @@
+// Sums the gradient of a bias over rows on the host, in fp32: rows of a block one after the other,
+// then the blocks in order. Blocks depend on the shape alone, so threads change no bit.
 #include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/common/row_blocks.h"
 #include "kernels/linear/matmul.h"
@@ -9,7 +11,7 @@ namespace {
 /// Columns summed at a time: their sums stay in the first-level cache.
 constexpr Index kChunk = 4096;
 
-/// sum[n] = the rows [begin, end), one after the other as they lie in memory.
+/// Sums the rows [begin, end) into sum[n], one after the other as they lie in memory.
 template <class T>
 void sum_block(const Rows<const T>& dy, Index begin, Index end, Index n, float* sum) {
   std::fill(sum, sum + n, 0.f);

@@ -7,8 +7,8 @@
 
 #include "kernels/host/common/simd_types.h"
 
-// Products of bytes, four by four: what the integer formats of packed weights are summed with.
-// Everything is exact, so all of these give the same numbers.
+// Multiplies bytes four by four, which is how the integer formats of packed weights are summed. All
+// sums are exact, so the three variants give the same numbers on every processor.
 
 namespace mpitron::kernels::host::quads {
 
@@ -48,6 +48,8 @@ inline __m256i dot_half(__m256i weights, __m256i factors) {
   return _mm256_permute4x64_epi64(sums, kMiddleSwapped);
 }
 
+// The instruction that adds pairs of bytes (vpmaddubsw) saturates at 16 bits; bytes are widened to
+// words first instead.
 inline simd::Int dot(simd::Int sum, Bytes weights, const std::int8_t* factors) {
   std::int32_t four = 0;
   __builtin_memcpy(&four, factors, sizeof four);

@@ -1,3 +1,5 @@
+// Multiplies 8-bit factors on the host by the steps of fp8_product_steps.cpp: decode both to bf16,
+// which holds every 8-bit number, multiply with fp32 sums, divide by the scales and round once.
 #include "kernels/linear/fp8_matmul.h"
 
 #include "kernels/linear/fp8_product_steps.h"

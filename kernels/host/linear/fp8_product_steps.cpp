@@ -1,3 +1,5 @@
+// Makes the steps of an 8-bit product that its matrix product does not: decoding factors by a table
+// of 256 numbers, and dividing fp32 sums by both scales.
 #include "kernels/linear/fp8_product_steps.h"
 
 #include <array>
@@ -7,7 +9,7 @@
 namespace mpitron::kernels {
 namespace {
 
-/// What each of the 256 patterns of bits stands for.
+/// Returns the number that each of the 256 patterns of bits stands for.
 std::array<float, 256> numbers_of(Fp8Format format) {
   std::array<float, 256> numbers{};
   for (std::size_t bits = 0; bits < numbers.size(); ++bits) {

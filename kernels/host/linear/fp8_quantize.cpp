@@ -1,3 +1,5 @@
+// Rounds bf16 rows to 8 bits on the host, and finds the largest values that scales are made of.
+// Maxima need no order, so chunks of rows may be any thread's.
 #include "kernels/linear/fp8_quantize.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 /// Rows that one thread works on at a time where blocks leave the choice.
 constexpr Index kRows = 64;
 
-/// largest[across] = the largest values of the rows [begin, end), block by block.
+/// Finds the largest magnitudes of the rows [begin, end), block by block: largest[across].
 template <class T>
 void find_largest(const Rows<const T>& xs, Index begin, Index end, const Fp8Amax& k,
                   float* largest) {
@@ -91,7 +93,7 @@ void run(device::HostStream&, const Fp8Quantize& k) {
   });
 }
 
-/// A few numbers: as the reference.
+/// Updates the history of scales by the reference's loops: a few numbers.
 void run(device::HostStream&, const Fp8HistoryUpdate& kernel) {
   device::ReferenceStream plain;
   run(plain, kernel);

@@ -1,3 +1,6 @@
+// Adapts oneDNN's matrix products: plans are made once for each shape and thread, pointers are
+// exchanged for each call. The difficulty is that bits must not depend on the number of threads,
+// which oneDNN does not promise: see planned_threads and run_blocks.
 #include "kernels/host/linear/gemm.h"
 
 #include <algorithm>
@@ -45,7 +48,7 @@ bool has_native_product(DType type) {
                                      : dnnl::cpu_isa::avx512_core);
 }
 
-/// Makes oneDNN plan and run on at most so many threads, while it lives.
+/// Limits the threads that oneDNN plans for and runs on, while it lives.
 class MostThreads {
  public:
   explicit MostThreads(Index most) {
@@ -66,7 +69,7 @@ Index blocks_of(Index extent, Index block) {
   return (extent + block - 1) / block;
 }
 
-/// What lies `elements` behind.
+/// Returns the address `elements` behind a start.
 template <class Byte>
 Byte* behind(Byte* start, Index elements, DType type) {
   return start + elements * static_cast<Index>(size_of(type));
@@ -108,6 +111,7 @@ Memory::desc plain_b(const GemmProblem& p) {
   return {{p.k, p.n}, type_of(p.type), strides};
 }
 
+/// Describes b with contiguous rows, as packing for blocks leaves it.
 Memory::desc dense_b(const GemmProblem& p) {
   return {{p.k, p.n}, type_of(p.type), Memory::dims{p.n, 1}};
 }
@@ -179,6 +183,7 @@ void point(Memory& memory, const void* data) {
 }  // namespace
 
 struct Gemm::Primitives {
+  // The bias, packing and unpacked source exist only where the problem has them.
   explicit Primitives(const GemmProblem& p)
       : description(describe(p)),
         product(description),
@@ -233,7 +238,8 @@ void Gemm::pack(const void* b, void* packed) {
   execute_primitive(p.packing, arguments, 2);
 }
 
-/// The blocks of a product, in any order on any thread.
+/// Runs the blocks of a product in any order on any thread: each is one thread's own product, so
+/// the order of its sums is that of the block's shape.
 void Gemm::run_blocks(const void* a, const void* b, const void* bias, void* c) const {
   GemmProblem whole = problem_;
   whole.threads = 1;

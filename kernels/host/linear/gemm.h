@@ -8,7 +8,7 @@
 
 namespace mpitron::kernels::host {
 
-/// One matrix product with all its strides: c = activation(a b + bias), or c += a b. The rows of a
+/// A matrix product with all its strides: c = activation(a b + bias), or c += a b. The rows of a
 /// [m, k] and c [m, n] are contiguous; of b [k, n] the rows or, with `b_transposed`, the columns.
 /// The number of threads belongs to the problem because oneDNN plans for it.
 struct GemmProblem {
@@ -38,11 +38,14 @@ class Gemm {
   static bool multiplies(DType type);
   /// Whether oneDNN has a layout of its own for this type, in which b is multiplied faster.
   static bool packs(DType type);
+  /// Plans a product; expensive, so callers take `of`.
   explicit Gemm(const GemmProblem& problem);
   ~Gemm();
 
+  /// Bytes of b in oneDNN's layout. `pack` brings a plain b into it.
   Index packed_bytes() const;
   void pack(const void* b, void* packed);
+  /// Multiplies; threads are those of the calling OpenMP team.
   void run(const void* a, const void* b, const void* bias, void* c);
 
  private:

@@ -1,3 +1,6 @@
+// Multiplies the groups of rows that visit experts on the host. fp32 blocks of all groups are
+// shared out together, so that one large expert does not keep a thread busy alone; half types go
+// through planned products, group by group.
 #include "kernels/linear/grouped_matmul.h"
 
 #include <algorithm>
@@ -31,8 +34,9 @@ void for_result_blocks(std::size_t group, Index start, Index rows, Index columns
   }
 }
 
-/// Shares the blocks that `list(visit)` names out over the threads, by consecutive shares of about
-/// the same cost; visit(block, cost).
+/// Shares the blocks that `list` enumerates out over the threads, in consecutive shares of about
+/// the same cost. `list` calls its argument with (block, cost) and is walked twice: for the total,
+/// and by each thread for its share.
 template <class List, class Run>
 void share_blocks(const List& list, const Run& run_block) {
   Index total = 0;
@@ -57,6 +61,7 @@ float* element(const device::TensorView& view, Index row, Index column) {
   return view.as<float>() + row * view.stride(0) + column;
 }
 
+/// Writes each group's rows of c, block by block; k is never cut, so a block's bits are its own.
 void multiply_groups(const GroupedMatmul& kernel) {
   const Index n = kernel.c.size(1), k = kernel.a.size(1);
   const auto list = [&](const auto& visit) {
@@ -82,6 +87,8 @@ void multiply_groups(const GroupedMatmul& kernel) {
   });
 }
 
+/// Adds each group's rows up into its weight gradient; the rows of a group are summed by one
+/// product, in order.
 void add_up_groups(const GroupedWeightGradient& kernel) {
   const Index rows = kernel.a.size(1), columns = kernel.b.size(1);
   const auto list = [&](const auto& visit) {
@@ -118,7 +125,8 @@ Index piece_of(Index rows) {
                        : static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(rows)));
 }
 
-/// f(product) for the pieces of a product's rows; where a is transposed, of the rows that it sums.
+/// Calls f(product) for the pieces of a product's rows; where a is transposed, of the rows that it
+/// sums.
 template <class F>
 void for_pieces(const Matmul& whole, F&& f) {
   if (whole.transpose_a && whole.c.dtype != DType::f32) {
@@ -139,7 +147,7 @@ void for_pieces(const Matmul& whole, F&& f) {
   }
 }
 
-/// The kernel as products of one matrix each: f(product) in order.
+/// Calls f(product) for the kernel as products of one matrix each, in order.
 template <class Kernel, class F>
 void for_pieces_of_products(const Kernel& kernel, F&& f) {
   for_products(kernel, [&](const Matmul& product) { for_pieces(product, f); });

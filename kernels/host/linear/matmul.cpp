@@ -1,3 +1,7 @@
+// Multiplies matrices of fp32 and bf16 through oneDNN, and fp16 as fp32 copies. b is packed in
+// panels where rows are many enough to pay for it, and a transposed a is made plain by panels,
+// since oneDNN splits k for transposed sources; both panels lie in the workspace and depend on the
+// shape alone.
 #include "kernels/linear/matmul.h"
 
 #include <algorithm>
@@ -33,8 +37,8 @@ Index panel_of(Index extent, Index line_bytes, Index budget) {
   return std::min(extent, std::max<Index>(budget / std::max<Index>(line_bytes, 1) / 64, 1) * 64);
 }
 
-/// How a product of fp32 or bf16 is done: by panels of columns, whose part of b is packed, and of
-/// rows, whose part of a is transposed. It depends on the shape alone.
+/// Plan of a product of fp32 or bf16: by panels of columns, whose part of b is packed, and of rows,
+/// whose part of a is transposed. It depends on the shape alone.
 struct Plan {
   GemmProblem problem;  // of the first, largest panels
   Index row_panel, column_panel;
@@ -90,6 +94,8 @@ auto* at(const View& view, Index row, Index column) {
          (row * view.stride(0) + column * view.stride(1)) * static_cast<Index>(size_of(view.dtype));
 }
 
+/// Transposes the rows of a that one panel needs, as words of 2 or 4 bytes: the values do not
+/// matter.
 void transpose_panel(const In& a, Index first, const GemmProblem& problem, void* to) {
   const auto run = [&]<class T>(T* target) {
     run_transpose(Transpose<T>{reinterpret_cast<const T*>(at(a, 0, first)), problem.k, problem.m,
@@ -112,7 +118,7 @@ char* aligned_workspace(const Out& workspace, Index wanted) {
          (round_up(static_cast<Index>(address), kAlignment) - static_cast<Index>(address));
 }
 
-/// All rows of the columns from `column` on that one panel holds.
+/// Multiplies all rows with the columns from `column` on that one panel holds.
 void run_columns(const Matmul& kernel, const Plan& plan, Index column, char* packed) {
   GemmProblem problem = plan.problem;
   problem.n = std::min(plan.column_panel, kernel.c.size(1) - column);
@@ -135,7 +141,7 @@ void run_columns(const Matmul& kernel, const Plan& plan, Index column, char* pac
   }
 }
 
-/// c = 0 or c += 0: a product over no elements (an expert without tokens).
+/// Makes c = 0 or c += 0: a product over no elements (an expert without tokens).
 void run_empty(const Matmul& kernel) {
   MPITRON_CHECK(!kernel.bias);
   const auto bytes = static_cast<std::size_t>(kernel.c.size(1)) * size_of(kernel.c.dtype);
@@ -144,8 +150,8 @@ void run_empty(const Matmul& kernel) {
   }
 }
 
-/// The fp32 copies by which a product is done whose type oneDNN does not multiply here, at the
-/// front of the workspace.
+/// Holds the fp32 copies by which a product is done whose type oneDNN does not multiply here, at
+/// the front of the workspace. With null memory it only counts bytes.
 class Fp32Copies {
  public:
   Fp32Copies(const Matmul& kernel, char* memory) : exact_(kernel), next_(memory) {

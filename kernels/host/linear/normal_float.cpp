@@ -1,3 +1,5 @@
+// Packs and unpacks weights in NormalFloats of 4 bits (Dettmers et al. 2023, QLoRA) on the host.
+// Groups of 64 never cross rows, so rows are shared out over threads.
 #include "kernels/linear/normal_float.h"
 
 #include "kernels/host/common/views.h"
@@ -7,12 +9,12 @@ namespace {
 
 using namespace host;
 
-/// The two values that a byte of codes stands for.
+/// The two values of a byte of codes.
 struct ValuePair {
   float first, second;
 };
 
-/// Of all bytes, so that reading one gives two weights.
+/// Tabulates all bytes, so that reading one gives two weights.
 constexpr std::array<ValuePair, 256> value_pairs() {
   std::array<ValuePair, 256> pairs{};
   for (std::size_t byte = 0; byte < pairs.size(); ++byte) {
@@ -24,7 +26,8 @@ constexpr std::array<ValuePair, 256> kValuePairs = value_pairs();
 
 constexpr Index kPairs = kNormalFloatGroup / 2;
 
-/// A group of weights; gives its scale.
+/// Packs a group of weights and returns its scale. The scale is rounded to fp16 first, and codes
+/// are chosen for the rounded one.
 template <class W>
 Float16 pack_group(const W* weight, std::uint8_t* codes) {
   float largest = 0;
@@ -51,7 +54,7 @@ void unpack_group(const std::uint8_t* codes, float scale, W* weight) {
   }
 }
 
-/// f(type tag, row's weights, its codes, its scales) for all rows, on threads.
+/// Calls f(row's weights, its codes, its scales) for all rows, on threads.
 template <class Kernel, class F>
 void for_weight_rows(const Kernel& kernel, F&& f) {
   check_normal_float(kernel);
@@ -66,7 +69,7 @@ void for_weight_rows(const Kernel& kernel, F&& f) {
 
 }  // namespace
 
-/// Rows on threads.
+/// Packs rows, each on one thread.
 void run(device::HostStream&, const PackNormalFloat& kernel) {
   for_weight_rows(kernel, [&](const auto* weight, std::uint8_t* codes, Float16* scales) {
     for (Index group = 0; group < kernel.scales.size(1); ++group) {
@@ -75,7 +78,7 @@ void run(device::HostStream&, const PackNormalFloat& kernel) {
   });
 }
 
-/// Rows on threads; a byte gives a pair of weights.
+/// Unpacks rows, each on one thread; a byte gives a pair of weights.
 void run(device::HostStream&, const UnpackNormalFloat& kernel) {
   for_weight_rows(kernel, [&](auto* weight, const std::uint8_t* codes, const Float16* scales) {
     for (Index group = 0; group < kernel.scales.size(1); ++group) {

@@ -1,3 +1,6 @@
+// Packs a weight for generation: blocks of 16 output features, whose inputs lie interleaved in the
+// order in which products read them. A block ends with the scales of its features, if the format
+// has any.
 #include "kernels/host/common/views.h"
 #include "kernels/linear/packed_matmul.h"
 
@@ -10,13 +13,13 @@ using simd::kLanes;
 
 static_assert(kPackedColumns == kLanes);
 
-/// The weights of one feature, filled up with zeros.
+/// The weights of one feature as a row filled up with zeros.
 template <class W>
 struct FeatureRow {
   const W* data;  // null: all are zero
   Index count;
 
-  /// Sixteen from input i on.
+  /// Loads sixteen weights from input i on.
   Float load(Index i) const {
     const Index left = data == nullptr ? 0 : std::clamp<Index>(count - i, 0, kLanes);
     return left == 0        ? Float{}
@@ -33,6 +36,8 @@ void for_sixteens(const FeatureRow<W>& row, Index inputs, F&& f) {
   }
 }
 
+/// Stores a feature's weights as numbers of type T: `together` neighbouring inputs stay together,
+/// because dot products take them in pairs.
 template <class T, class W>
 void pack_numbers(const FeatureRow<W>& row, T* packed, Index feature, Index inputs,
                   Index together) {
@@ -43,6 +48,8 @@ void pack_numbers(const FeatureRow<W>& row, T* packed, Index feature, Index inpu
   });
 }
 
+/// Stores a feature in integers of 8 bits with one scale, q + 128 each: the products of bytes want
+/// unsigned weights.
 template <class W>
 void pack_8_bits(const FeatureRow<W>& row, std::uint8_t* packed, Index feature, Index inputs) {
   Float most{};
@@ -59,7 +66,8 @@ void pack_8_bits(const FeatureRow<W>& row, std::uint8_t* packed, Index feature, 
   });
 }
 
-/// Of 32 weights, the first of those with the largest magnitude.
+/// Returns, of 32 weights, the first of those with the largest magnitude, with its sign: -8 is a
+/// code and 8 is none, so the extreme weight becomes -8 and the scale may be negative.
 float extreme_of(Float low, Float high) {
   const float most = simd::lane_max(simd::max(simd::abs(low), simd::abs(high)));
   for (const Float& half : {low, high}) {
@@ -77,6 +85,7 @@ Float rounded_to_4_bits(Float weights, float reciprocal) {
   return simd::max(simd::min(rounded, simd::splat(7.F)), simd::splat(-8.F)) + 8.F;
 }
 
+/// Stores a feature in integers of 4 bits, a scale in fp16 for each 32 inputs, as GGML's q4_0 does.
 template <class W>
 void pack_4_bits(const FeatureRow<W>& row, std::uint8_t* packed, Index feature, Index inputs) {
   auto* scales = reinterpret_cast<Float16*>(packed + packed_weight_bytes(WeightFormat::q4, inputs));

@@ -2,24 +2,26 @@
 #include "kernels/host/linear/dot_quads.h"
 #include "kernels/host/linear/packed_rows.h"
 
-// How a tile of rows and blocks is multiplied whose weights are integers with scales.
+// Multiplies tiles of rows and blocks whose weights are integers with scales. Sums of a group are
+// exact integers; they are multiplied by both scales and added in fp32, group after group.
 
 namespace mpitron::kernels::host::packed {
 
-/// Group g of the inputs of some rows and blocks.
+/// Group g of the inputs of some rows and blocks: where its factors and weights lie.
 struct GroupOfTile {
   Index row, group, k_filled;
   const std::uint8_t* block;  // the first
   Index bytes;                // from block to block
 };
 
-/// 8 bits: a scale for each feature, behind the weights of its block.
+/// Weights in 8 bits: a scale for each feature, behind the weights of its block.
 struct EightBits {
   static constexpr WeightFormat kFormat = WeightFormat::int8;
   static constexpr Index kGroup = facts(kFormat).group;
   using Rows = IntegerRows;
 
-  /// Adds what inputs [begin, end), a group, contribute.
+  /// Adds the contribution of group g: exact dots, less the weights' shift, times the scale of the
+  /// row's group.
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
                                                simd::Float (&sums)[M][B]) {
@@ -51,13 +53,13 @@ struct EightBits {
       }
     }
   }
-  /// The scale of the block's features.
+  /// Returns the scale of the block's features, which is applied once at the end.
   static simd::Float scale(const std::uint8_t* block, Index k) {
     return simd::load(reinterpret_cast<const float*>(block + packed_weight_bytes(kFormat, k)));
   }
 };
 
-/// 4 bits: 32 inputs of a feature share a scale.
+/// Weights in 4 bits: 32 inputs of a feature share a scale, which is applied in each group.
 struct FourBits {
   static constexpr WeightFormat kFormat = WeightFormat::q4;
   using Rows = IntegerRows;

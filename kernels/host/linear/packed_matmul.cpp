@@ -1,3 +1,6 @@
+// Multiplies a few rows by a packed weight (generation). Each thread takes whole blocks of 16
+// features and passes all rows over them, so that a weight is read from memory once; k is added in
+// one order for any number of rows, which makes a row's bits independent of its batch.
 #include "kernels/linear/packed_matmul.h"
 
 #include "kernels/host/linear/packed_integers.h"
@@ -24,7 +27,7 @@ constexpr int blocks_beside(int rows, bool integers) {
   return rows <= 4 ? 4 : rows <= 6 ? (integers ? 2 : 4) : integers ? 2 : 3;
 }
 
-/// Where sums go.
+/// Writes sums, with the bias added, in the output's type.
 template <class Y>
 struct Results {
   Y* y;
@@ -47,10 +50,12 @@ struct Results {
   }
 };
 
+/// The product of one head: rows times blocks, in tiles of at most 8 rows and 4 blocks of sums in
+/// registers.
 template <class Weights, class Y>
 class Product {
  public:
-  /// `x`: of all heads.
+  /// Takes `x`, the rows of all heads, and keeps those of `head`.
   Product(const typename Weights::Rows& x, const PackedMatmul& kernel, Index head)
       : x_(x.of_head(head, kernel.y.size(0))),
         k_(kernel.inputs()),
@@ -96,7 +101,8 @@ class Product {
       }
     }
   }
-  /// The same with a number of blocks that is known now: all that are left below B.
+  /// Picks the tile for a number of blocks that is known at run time: whole tiles of B, and one of
+  /// what is left.
   template <int M, int B>
   void multiply_blocks(Index row, Index block, Index count) const {
     if (count >= B) {
@@ -148,7 +154,8 @@ bool takes_bf16(const PackedMatmul& kernel) {
 bool takes_tiles(const PackedMatmul& kernel) {
   return packed::has_tiles() && (takes_bf16(kernel) || kernel.format == WeightFormat::int8);
 }
-/// Tiles are whole: rows that are not are copied and filled up with zeros.
+/// Tells whether rows are copied and filled up with zeros, since tiles of the matrix units are
+/// whole.
 bool fills_rows(const PackedMatmul& kernel) {
   return takes_bf16(kernel) && takes_tiles(kernel) &&
          kernel.inputs() % facts(WeightFormat::bf16).step != 0;
@@ -170,7 +177,7 @@ NumberRows<T> given_rows(const PackedMatmul& kernel) {
   return {kernel.x.as<T>(), kernel.x.stride(0), kernel.heads() > 1 ? kernel.x.stride(1) : 0};
 }
 
-/// f(row, head, its elements) for all rows of all heads.
+/// Calls f(row, head, its elements) for all rows of all heads.
 template <class X, class F>
 void for_rows(const PackedMatmul& kernel, Index work, F&& f) {
   const Index heads = kernel.heads();
@@ -180,7 +187,7 @@ void for_rows(const PackedMatmul& kernel, Index work, F&& f) {
   });
 }
 
-/// x as fp32: itself, or its copy in the workspace.
+/// Returns x as fp32: itself, or its copy in the workspace.
 NumberRows<float> exact_rows(const PackedMatmul& kernel) {
   if (kernel.x.dtype == DType::f32) {
     return given_rows<float>(kernel);
@@ -197,7 +204,7 @@ NumberRows<float> exact_rows(const PackedMatmul& kernel) {
   return {copy, heads * k, k};
 }
 
-/// Rows of bf16 as they are, where the processor multiplies pairs.
+/// Multiplies rows of bf16 as they are, where the processor multiplies pairs.
 template <class Weights>
 void multiply_pairs(const PackedMatmul& kernel) {
   if constexpr (std::is_same_v<typename Weights::Rows, NumberRows<BFloat16>>) {
@@ -205,7 +212,7 @@ void multiply_pairs(const PackedMatmul& kernel) {
   }
 }
 
-/// x rounded to 8 bits, in the workspace.
+/// Rounds x to 8 bits, in the workspace.
 IntegerRows rounded_rows(const PackedMatmul& kernel) {
   const Index m = kernel.x.size(0), k = kernel.inputs();
   const IntegerRows rows =
@@ -218,7 +225,7 @@ IntegerRows rounded_rows(const PackedMatmul& kernel) {
   return rows;
 }
 
-/// Rows of bf16, filled up with zeros to whole tiles where they are not.
+/// Returns rows of bf16, filled up with zeros to whole tiles where they are not.
 NumberRows<BFloat16> pair_rows(const PackedMatmul& kernel) {
   if (!fills_rows(kernel)) {
     return given_rows<BFloat16>(kernel);
@@ -237,6 +244,7 @@ NumberRows<BFloat16> pair_rows(const PackedMatmul& kernel) {
 
 template <class Kind>
 void multiply_tiles(const PackedMatmul& kernel, const typename Kind::Rows& x) {
+  // Two blocks are a matrix unit's share, so threads take pairs of them.
   const Index m = kernel.y.size(0), n = kernel.outputs(), k = kernel.inputs();
   const Index blocks = packed_blocks(n), pairs = (blocks + 1) / 2;
   auto* const scratch = reinterpret_cast<float*>(static_cast<std::uint8_t*>(kernel.workspace.data) +

@@ -5,14 +5,15 @@
 #include "kernels/host/attention/attention_bf16_avx512.h"
 #endif
 
-// How a tile of rows and blocks is multiplied whose weights are numbers: fp32, bf16 or fp16.
+// Multiplies tiles of rows and blocks whose weights are numbers: fp32, bf16 or fp16, in fp32 by
+// fused multiply-adds, input after input.
 
 namespace mpitron::kernels::host::packed {
 
 using simd::Float;
 using simd::kLanes;
 
-/// fp32 or fp16, with rows of fp32.
+/// Weights of fp32 or fp16, with rows of fp32.
 template <class T>
 struct Singles {
   using Rows = NumberRows<float>;
@@ -29,7 +30,7 @@ struct Singles {
   }
 };
 
-/// bf16 in pairs, with rows of fp32.
+/// Weights of bf16 in pairs, with rows of fp32: the even input is added first.
 struct Pairs {
   using Rows = NumberRows<float>;
   struct Columns {
@@ -57,7 +58,7 @@ struct Pairs {
 /// Whether the processor multiplies pairs of bf16.
 inline constexpr bool kPairProducts = true;
 
-/// bf16 in pairs, with rows of bf16.
+/// Weights of bf16 in pairs, with rows of bf16, by the processor's dot product of pairs.
 struct PairProducts {
   using Rows = NumberRows<BFloat16>;
   using Columns = __m512;

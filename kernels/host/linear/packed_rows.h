@@ -2,11 +2,11 @@
 #include "kernels/host/common/views.h"
 #include "kernels/linear/packed_matmul.h"
 
-// The rows of x as products with packed weights take them.
+// Holds the rows of x in the form in which products with packed weights take them.
 
 namespace mpitron::kernels::host::packed {
 
-/// Rows of numbers.
+/// Rows of numbers, as the caller gave them.
 template <class T>
 struct NumberRows {
   const T* data;
@@ -45,7 +45,7 @@ inline Index integer_row_stride(WeightFormat format, Index k) {
   return (packed_inputs(format, k) + 63) / 64 * 64;
 }
 
-/// Where the parts of IntegerRows lie in a workspace, and how large that is.
+/// Lay the parts of IntegerRows out in a workspace, and say how large that is.
 inline Index integer_rows_bytes(WeightFormat format, Index m, Index k) {
   return m * (integer_row_stride(format, k) + groups_of(format, k) * 8) + 64;
 }
@@ -59,7 +59,7 @@ inline IntegerRows integer_rows(void* workspace, WeightFormat format, Index m, I
   return rows;
 }
 
-/// One row of x rounded to 8 bits.
+/// Rounds one row of x to 8 bits, a scale for each group: its largest magnitude becomes 127.
 template <class X>
 void round_row(const X* x, Index k, WeightFormat format, const IntegerRows& rows, Index row) {
   const Index group = facts(format).group, shift = format == WeightFormat::q4 ? 8 : 128;

@@ -1,3 +1,5 @@
+// Asks Linux for the state of the matrix units, which a process must request once (arch_prctl,
+// since Linux 5.16).
 #include "kernels/host/linear/packed_tiles.h"
 
 #include <sys/syscall.h>

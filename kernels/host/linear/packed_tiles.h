@@ -5,16 +5,17 @@
 #include <immintrin.h>
 #endif
 
-// Products of bf16 with bf16 and of bytes with bytes by the matrix units of the processor (AMX):
+// Multiplies bf16 with bf16 and bytes with bytes by the matrix units of the processor (AMX):
 // sixteen rows of x times a block of sixteen features at a time.
 
 namespace mpitron::kernels::host::packed {
 
-/// Whether the processor has such units and the system lets this program use them; asked once.
+/// Tells whether the processor has such units and the system lets this program use them; asked
+/// once.
 bool has_tiles();
 
-/// How m rows are cut: `count` tiles of `rows` rows, the last of which may repeat some of the one
-/// before it.
+/// Cuts m rows into `count` tiles of `rows` rows, the last of which may repeat some of the one
+/// before it: equal tiles need one configuration, and repeated rows are computed in the same bits.
 struct RowTiles {
   Index m, count, rows;
 
@@ -22,7 +23,7 @@ struct RowTiles {
   Index first_row(Index tile) const { return std::min(tile * rows, m - rows); }
 };
 
-/// fp32 numbers of memory that a thread needs for m rows.
+/// Counts the fp32 numbers of memory that a thread needs for m rows.
 inline Index tile_sums(Index m) {
   const RowTiles tiles(m);
   constexpr Index kColumns = 2 * kPackedColumns;
@@ -31,8 +32,8 @@ inline Index tile_sums(Index m) {
 
 #if defined(__AMX_BF16__) && defined(__AMX_INT8__)
 
-/// Two tiles of rows (0 and 1) times two blocks: tile registers 0 to 3 are sums, 4 and 5 rows,
-/// 6 and 7 weights.
+/// Products of bf16: two tiles of rows (0 and 1) times two blocks. Tile registers 0 to 3 are sums,
+/// 4 and 5 rows, 6 and 7 weights.
 struct PairTiles {
   using Rows = NumberRows<BFloat16>;
   static constexpr WeightFormat kFormat = WeightFormat::bf16;
@@ -53,6 +54,7 @@ struct PairTiles {
   }
 };
 
+/// Products of signed with unsigned bytes, by the same registers.
 struct ByteTiles {
   using Rows = IntegerRows;
   static constexpr WeightFormat kFormat = WeightFormat::int8;
@@ -87,7 +89,7 @@ inline void configure_tiles(Index rows) {
   _tile_loadconfig(&configuration);
 }
 
-/// The sums of one thread's blocks: `Finish` is called with (row, block, sixteen sums).
+/// Computes the sums of one thread's blocks; `finish` is called with (row, block, sixteen sums).
 template <class Kind>
 class TiledProduct {
  public:
@@ -126,7 +128,7 @@ class TiledProduct {
   static constexpr Index kRowBytes = kColumns * Index{sizeof(float)};
 
   float* sums_of(Index tile) const { return sums_ + tile * tiles_.rows * kColumns; }
-  /// Inputs that are taken together: groups with one scale; else few enough for their weights to
+  /// Inputs that are taken together: a group with one scale; else few enough for their weights to
   /// stay in the first cache while all rows pass.
   Index chunk() const {
     constexpr Index kFewInputs = 384;
@@ -147,7 +149,8 @@ class TiledProduct {
     }
   }
 
-  /// What inputs [begin, end) contribute to two or one tiles of rows and two or one blocks.
+  /// Adds the contribution of inputs [begin, end) to two or one tiles of rows and two or one
+  /// blocks.
   template <int R, int B>
   void add(Index tile, Index block, Index begin, Index end) const {
     float* const sums = kIntegers ? scratch_ : sums_of(tile);
@@ -212,7 +215,7 @@ class TiledProduct {
     }
   }
 
-  /// Adds the exact sums of a group, times its rows' scales.
+  /// Adds the exact sums of a group, times its rows' scales, to those of the groups before.
   template <int B>
   void scale(Index tile, const float* integers, Index begin) const {
     const Index group = begin / facts(Kind::kFormat).group;

@@ -1,3 +1,5 @@
+// Transposes matrices through registers: blocks of 16 x 16 words, in tiles whose lines stay in the
+// caches. Elements of 2 bytes are taken as pairs of rows, so both sizes share the code.
 #include "kernels/host/linear/transpose.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 using simd::UInt;
 constexpr Index kLanes = simd::kLanes;
 
-/// Swaps the off-diagonal blocks of `width` lanes: the four widths together transpose 16 x 16.
+/// Swaps the off-diagonal blocks of `width` lanes; the four widths together transpose 16 x 16.
 template <std::uint32_t width>
 inline void swap_blocks(UInt (&rows)[16]) {
   constexpr auto lanes = [](bool high) {
@@ -43,7 +45,7 @@ inline void transpose_words(UInt (&rows)[16]) {
   swap_blocks<8>(rows);
 }
 
-/// Row `i` of a block as 32-bit words: one element, or the elements of two rows side by side.
+/// Loads row `i` of a block as 32-bit words: one element, or the elements of two rows side by side.
 inline UInt load_words(const std::uint32_t* from, Index stride, Index i) {
   UInt words;
   std::memcpy(&words, from + i * stride, sizeof words);
@@ -57,7 +59,7 @@ inline UInt load_words(const std::uint16_t* from, Index stride, Index i) {
   return __builtin_convertvector(even, UInt) | __builtin_convertvector(odd, UInt) << 16;
 }
 
-/// A block of 16 columns and as many rows as fill a vector: 64 bytes of each column.
+/// Transposes a block of 16 columns and as many rows as fill a vector: 64 bytes of each column.
 template <class T>
 void transpose_block(const T* from, Index from_stride, T* to, Index to_stride) {
   UInt rows[16];
@@ -73,7 +75,7 @@ void transpose_block(const T* from, Index from_stride, T* to, Index to_stride) {
 template <class T>
 constexpr Index kBlockRows = 64 / static_cast<Index>(sizeof(T));
 
-/// The part of the matrix at (row, column), at most kTileRows x kTileColumns.
+/// Transposes the part of the matrix at (row, column), at most kTileRows x kTileColumns.
 constexpr Index kTileRows = 256;
 constexpr Index kTileColumns = 64;
 

@@ -5,7 +5,8 @@
 
 namespace mpitron::kernels::host {
 
-/// to[column * to_stride + row] = from[row * from_stride + column], elements of 2 or 4 bytes.
+/// Describes to[column * to_stride + row] = from[row * from_stride + column], elements of 2 or 4
+/// bytes.
 template <class T>
 struct Transpose {
   const T* from;  // [rows, columns]

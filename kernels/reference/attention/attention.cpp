@@ -1,3 +1,6 @@
+// Defines what attention computes, as plain loops over queries and keys in double: one row at a
+// time, with every rule of visibility in `Row::sees`. Kernels of all devices are compared with
+// these sums.
 #include "kernels/attention/attention.h"
 
 #include <algorithm>
@@ -28,7 +31,8 @@ class Row {
 
   Index group() const { return group_; }
 
-  /// Causal order, window and document mask in one place: forward and backward agree.
+  /// Tells whether the query sees a key: causal order, window and document mask in one place, so
+  /// that forward and backward agree.
   bool sees(Index key) const {
     const Index diagonal = positions_.queries(query_), column = positions_.keys(key);
     const Index mask_sample = kernel_.mask && kernel_.mask.size(0) > 1 ? sample_ : 0;
@@ -38,7 +42,7 @@ class Row {
            !(kernel_.mask && Reader(kernel_.mask)(mask_sample, mask_row, column) != 0);
   }
 
-  /// scale q k + bias, in double.
+  /// Returns scale q k + bias, in double.
   double score(Index key) const {
     const Reader q(kernel_.q), k(kernel_.k);
     double sum = 0;
@@ -48,10 +52,10 @@ class Row {
     return kernel_.scale * sum + (kernel_.bias ? Reader(kernel_.bias)(head_, distance(key)) : 0);
   }
 
-  /// Where the bias of this query and the key lies.
+  /// Returns the place of the bias of this query and the key.
   Index distance(Index key) const { return key - query_ + kernel_.q.size(0) - 1; }
 
-  /// What dropout multiplies the probability by.
+  /// Returns the factor by which dropout multiplies the probability.
   double kept(Index key) const {
     const DropoutMask& mask = kernel_.dropout;
     if (!mask.active()) {
@@ -131,6 +135,7 @@ class Gradient {
   std::vector<double> sums_;
 };
 
+/// Gradients of a pass; they are summed over all rows before they are rounded.
 struct Gradients {
   Gradient dq, dk, dv;
 };
@@ -168,7 +173,7 @@ void backward_row(const AttentionBackward& kernel, Index query, Index sample, In
   }
 }
 
-/// One group of a [s, b, g, n/g, d] view, as [s, b, n/g, d].
+/// Cuts one group out of a [s, b, g, n/g, d] view, as [s, b, n/g, d].
 template <class View>
 View group_of(const View& view, Index group) {
   const View one = device::slice(view, 2, group, group + 1);
@@ -206,7 +211,7 @@ void forward(const AttentionForward& kernel) {
   });
 }
 
-/// Sums of all rows in double, rounded once at the end.
+/// Sums the gradients of all rows in double and rounds them once at the end.
 void backward(const AttentionBackward& kernel) {
   for (Index i = 0; kernel.dbias && i < kernel.dbias.numel(); ++i) {
     Writer(kernel.dbias).set(0, i);

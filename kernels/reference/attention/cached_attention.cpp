@@ -1,3 +1,6 @@
+// Defines the attention of generation: a query of a piece sees the cached keys of its sequence up
+// to its own position. Scores, softmax and sums are double; neither batch nor blocks appear in the
+// formula, which is what kernels have to reproduce.
 #include "kernels/attention/cached_attention.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@ using reference::Writer;
 
 namespace {
 
-/// Where a position of a sequence lies.
+/// The place of a position: a block of the cache, and its row there.
 struct Place {
   Index block, offset;
 };
@@ -22,11 +25,12 @@ Place place_of(const CachedPiece& piece, Index position, Index block_size) {
   return {piece.blocks[static_cast<std::size_t>(position / block_size)], position % block_size};
 }
 
+/// Tells whether this rank has the position: with context parallelism blocks of others are -1.
 bool is_here(const CachedPiece& piece, Index position, Index block_size) {
   return place_of(piece, position, block_size).block >= 0;
 }
 
-/// Rows of a piece go to their places in the blocks of the sequence's cache.
+/// Puts the rows of a piece to their places in the blocks of the sequence's cache.
 void append(const In& from, const Out& cache, const CachedPiece& piece) {
   const Reader x(from);
   const Writer y(cache);
@@ -43,7 +47,7 @@ void append(const In& from, const Out& cache, const CachedPiece& piece) {
   }
 }
 
-/// One head of one row.
+/// A query: one head of one row.
 struct Query {
   const CachedPiece& piece;
   Index row, group, head;  // `head`: of the group
@@ -55,7 +59,8 @@ struct Score {
   double value;
 };
 
-/// From the first key of the window on, those that this rank has.
+/// Returns the scores of visible positions from the first key of the window on, those that this
+/// rank has.
 std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index first,
                              Index position) {
   const Reader q(k.q), keys(k.key_cache), bias(k.bias);
@@ -78,7 +83,8 @@ std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index
   return scores;
 }
 
-/// A query sees keys up to its own position, those of earlier pieces in the cache.
+/// Attends with one query, which sees keys up to its own position, those of earlier pieces in the
+/// cache.
 void attend(const CachedAttention& k, const Query& query) {
   const Index position =
       query.piece.first_position + (k.causal ? query.row - query.piece.first_row : 0);

@@ -9,8 +9,8 @@ using reference::Writer;
 
 namespace {
 
-/// Component i of what the first 2r components of x(0), x(1), ... become at a position; angles are
-/// negated where `sign` is -1.
+/// Returns component i of x(0), x(1), ... after their first 2r components were turned by a
+/// position's angles; angles are negated where `sign` is -1.
 template <class X>
 double rotated(const X& x, Index i, const In& cos, const In& sin, Index position, double sign) {
   if (!cos || i >= 2 * cos.size(1)) {
@@ -20,7 +20,7 @@ double rotated(const X& x, Index i, const In& cos, const In& sin, Index position
   return i % 2 == 0 ? x(i) * c - x(i + 1) * s : x(i) * c + x(i - 1) * s;
 }
 
-/// f(position, sample, head) for all.
+/// Calls f(position, sample, head) for all.
 template <class F>
 void for_each_head(const device::ConstTensorView& qkv, F&& f) {
   for (Index position = 0; position < qkv.size(0); ++position) {
@@ -32,7 +32,7 @@ void for_each_head(const device::ConstTensorView& qkv, F&& f) {
   }
 }
 
-/// The gradient of the part of the keys that all heads share.
+/// Adds up the gradient of the part of the keys that all heads share.
 void add_shared(const LatentQkvBackward& k, const LatentWidths& w, Index position, Index sample) {
   const Reader from(k.d_qkv);
   const Writer to(k.d_k_rope);
@@ -53,7 +53,8 @@ void add_shared(const LatentQkvBackward& k, const LatentWidths& w, Index positio
 
 }  // namespace
 
-/// Heads take their parts of the up projections; the rotary part of keys is shared by all of them.
+/// Assembles q, k and v: heads take their parts of the up projections; the rotary part of keys is
+/// shared by all of them.
 void run(device::ReferenceStream&, const LatentQkvForward& k) {
   const auto w = LatentWidths::of(k.q, k.kv, k.k_rope);
   const Reader q(k.q), kv(k.kv), k_rope(k.k_rope);
@@ -76,7 +77,8 @@ void run(device::ReferenceStream&, const LatentQkvForward& k) {
   });
 }
 
-/// The shared rotary key collects the gradients of all heads, in their order.
+/// Takes the gradient apart; the shared rotary key collects the gradients of all heads, in their
+/// order.
 void run(device::ReferenceStream&, const LatentQkvBackward& k) {
   const auto w = LatentWidths::of(k.d_q, k.d_kv, k.d_k_rope);
   const Reader from(k.d_qkv);

@@ -9,7 +9,8 @@ using reference::Writer;
 
 namespace {
 
-/// Pairs (i, i + r/2), or neighbours where the kernel is interleaved; the rest of a head stays.
+/// Turns pairs (i, i + r/2), or neighbours where the kernel is interleaved; the rest of a head
+/// stays.
 void rotate_head(const RotaryEmbedding& kernel, Index position, Index sample, Index head) {
   const Writer x(kernel.x);
   const Reader cos(kernel.cos), sin(kernel.sin);
@@ -28,7 +29,7 @@ void rotate_head(const RotaryEmbedding& kernel, Index position, Index sample, In
 
 }  // namespace
 
-/// In place: x is its own output.
+/// Turns in place: x is its own output.
 void run(device::ReferenceStream&, const RotaryEmbedding& kernel) {
   for (Index position = 0; position < kernel.x.size(0); ++position) {
     for (Index sample = 0; sample < kernel.x.size(1); ++sample) {

@@ -61,14 +61,14 @@ struct Writer : Elements<device::TensorView> {
   void set(double value, Indices... indices) const {
     store_element(view_.data, view_.dtype, offset({static_cast<Index>(indices)...}), value);
   }
-  /// += in the view's dtype.
+  /// Adds in the view's dtype, as kernels with `+=` do: the old value is rounded already.
   template <class... Indices>
   void add(double value, Indices... indices) const {
     set((*this)(indices...) + value, indices...);
   }
 };
 
-/// Number of rows when the last dimension is the row's.
+/// Returns the number of rows when the last dimension is the row's.
 template <class View>
 Index rows_of(const View& view) {
   return view.size(-1) == 0 ? 0 : view.numel() / view.size(-1);

@@ -14,7 +14,8 @@ stored::Scaled type_of(const StoredNumbers& x) {
   return x.values.dtype == DType::u8 ? stored::e4m3() : stored::fp16();
 }
 
-/// Two halves of a master make one fp32; scaled ones take their block's power of two.
+/// Reads one number: two halves of a master make one fp32; scaled ones take their block's power of
+/// two.
 double read_one(const StoredNumbers& x, Index i) {
   if (x.values.dtype == DType::i16) {
     return stored::whole({x.upper.as<BFloat16>()[i].bits, x.values.as<std::int16_t>()[i]});
@@ -54,7 +55,7 @@ void write_scaled(const std::vector<double>& numbers, Index first, const StoredN
 
 }  // namespace
 
-/// The numbers that are stored, as the arithmetic sees them.
+/// Returns the numbers that are stored, as the arithmetic sees them.
 std::vector<double> read_stored(const StoredNumbers& x) {
   std::vector<double> numbers(static_cast<std::size_t>(x.numel()));
   for (Index i = 0; i < x.numel(); ++i) {
@@ -63,7 +64,7 @@ std::vector<double> read_stored(const StoredNumbers& x) {
   return numbers;
 }
 
-/// Blocks for scaled types, one by one otherwise.
+/// Writes blocks for scaled types, one by one otherwise.
 void write_stored(const std::vector<double>& numbers, const StoredNumbers& y) {
   if (is_scaled(y)) {
     for (Index first = 0; first < y.numel(); first += StoredNumbers::kBlock) {
@@ -89,7 +90,7 @@ void run(device::ReferenceStream&, const ReadStored& k) {
   reference::write_stored(reference::read_stored(k.x), StoredNumbers(k.y));
 }
 
-/// Through double: exact for every stored type.
+/// Stores fp32 numbers through double, which is exact for every stored type.
 void run(device::ReferenceStream&, const WriteStored& k) {
   const reference::Reader x(k.x);
   std::vector<double> numbers;

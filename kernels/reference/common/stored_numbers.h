@@ -6,7 +6,8 @@
 
 namespace mpitron::kernels::reference {
 
-/// All numbers, and storing all numbers (rounded to fp32 first where they are not stored plainly).
+/// Read and write all numbers of a tensor (rounded to fp32 first where they are not stored
+/// plainly).
 std::vector<double> read_stored(const StoredNumbers& x);
 void write_stored(const std::vector<double>& numbers, const StoredNumbers& y);
 

@@ -19,6 +19,8 @@ double normal_cdf(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
+// Formulas and slopes are written as in the papers, not as kernels compute them, so that a mistake
+// in a transformed formula shows.
 double gelu_tanh_of(double x) {
   return std::tanh(kGeluScale * x * (1 + kGeluCubic * x * x));
 }
@@ -30,7 +32,7 @@ double gelu_tanh_slope(double x) {
 
 }  // namespace
 
-/// y = f(x) in double; formulas stand at the enum.
+/// Returns y = f(x) in double; formulas stand at the enum.
 double activate(Activation activation, double x) {
   switch (activation) {
     case Activation::none:
@@ -53,7 +55,8 @@ double activate(Activation activation, double x) {
   return x;
 }
 
-/// f'(x), not a difference: backward passes are compared with differences elsewhere.
+/// Returns f'(x), by its formula and not by a difference: backward passes are compared with
+/// differences elsewhere.
 double activation_slope(Activation activation, double x) {
   switch (activation) {
     case Activation::none:
@@ -136,7 +139,7 @@ void run(device::ReferenceStream&, const GatedActivationForward& kernel) {
   }
 }
 
-/// Both halves of dx, from the value of the gate and of what it lets through.
+/// Writes both halves of dx, from the value of the gate and of the linear half.
 void run(device::ReferenceStream&, const GatedActivationBackward& kernel) {
   const Reader x(kernel.x), dy(kernel.dy), bias(kernel.bias);
   const Writer dx(kernel.dx);

@@ -46,7 +46,8 @@ void run(device::ReferenceStream&, const CrossEntropyForward& kernel) {
   }
 }
 
-/// What a rank knows of its rows: largest, sum of exponentials, the label's logit, sum of logits.
+/// Writes the numbers that a rank knows of its rows: largest, sum of exponentials, the label's
+/// logit, sum of logits.
 void run(device::ReferenceStream&, const CrossEntropySums& kernel) {
   const Reader logits(kernel.logits), labels(kernel.labels);
   const Writer sums(kernel.sums);

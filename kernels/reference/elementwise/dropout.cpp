@@ -9,7 +9,7 @@ using reference::Writer;
 
 namespace {
 
-/// What dropout multiplies element (row, column) by: 0 or 1 / (1 - p).
+/// Returns the factor of element (row, column): 0 or 1 / (1 - p).
 double dropout_factor(const DropoutMask& mask, Index batch, Index row, Index column) {
   if (!mask.active()) {
     return 1;
@@ -35,7 +35,7 @@ void run(device::ReferenceStream&, const BiasDropoutAddForward& kernel) {
   }
 }
 
-/// The mask is drawn again from its key: nothing was kept.
+/// Draws the mask again from its key: nothing was kept.
 void run(device::ReferenceStream&, const DropoutBackward& kernel) {
   const Reader dy(kernel.dy);
   const Writer dx(kernel.dx);

@@ -15,7 +15,7 @@ void run(device::ReferenceStream&, const Fill& kernel) {
   }
 }
 
-/// One rounding from double.
+/// Rounds once, from double.
 void run(device::ReferenceStream&, const Cast& kernel) {
   const Reader x(kernel.x);
   const Writer y(kernel.y);
@@ -49,7 +49,7 @@ void run(device::ReferenceStream&, const MovingAverage& kernel) {
   }
 }
 
-/// Sum and count in double, in order.
+/// Sums products and mask in double, in order.
 void run(device::ReferenceStream&, const MaskedSum& kernel) {
   const Reader x(kernel.x), mask(kernel.mask);
   double sum = 0;

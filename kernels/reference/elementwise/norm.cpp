@@ -11,7 +11,7 @@ using reference::Writer;
 
 namespace {
 
-/// What both backward passes share: xhat = (x - mean) rstd, g = dy (gamma + offset).
+/// Terms that both backward passes share: xhat = (x - mean) rstd, g = dy (gamma + offset).
 struct NormRows {
   Reader x, dy, gamma, mean, rstd;
   double gamma_offset;
@@ -85,7 +85,7 @@ void run(device::ReferenceStream&, const RmsNormForward& kernel) {
   }
 }
 
-/// Variance from deviations, not from squares: no cancellation.
+/// Normalises with the variance of deviations, not of squares: no cancellation.
 void run(device::ReferenceStream&, const LayerNormForward& kernel) {
   const Reader x(kernel.x), gamma(kernel.gamma), beta(kernel.beta);
   const Writer y(kernel.y), mean(kernel.mean), rstd(kernel.rstd);
@@ -121,7 +121,7 @@ void run(device::ReferenceStream&, const RmsNormBackward& kernel) {
   backward_of_rows(rows, kernel.dx_add, kernel.dx, false);
 }
 
-/// The same with the mean of g taken off.
+/// Subtracts the mean of g as well: dx = rstd (g - mean(g) - x_hat mean(g x_hat)).
 void run(device::ReferenceStream&, const LayerNormBackward& kernel) {
   const NormRows rows{Reader(kernel.x),    Reader(kernel.dy),   Reader(kernel.gamma),
                       Reader(kernel.mean), Reader(kernel.rstd), kernel.gamma_offset};

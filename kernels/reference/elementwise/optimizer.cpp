@@ -13,7 +13,8 @@ using reference::Reader;
 using reference::write_stored;
 using reference::Writer;
 
-/// Decoupled or L2 decay, bias correction by step; stored types are read and written around it.
+/// Steps AdamW: decoupled decay, bias correction by step; stored types are read and written around
+/// it.
 void run(device::ReferenceStream&, const AdamStep& kernel) {
   std::vector<double> param = read_stored(kernel.param), exp_avg = read_stored(kernel.exp_avg);
   std::vector<double> exp_avg_sq = read_stored(kernel.exp_avg_sq);
@@ -38,7 +39,7 @@ void run(device::ReferenceStream&, const AdamStep& kernel) {
   write_stored(exp_avg_sq, kernel.exp_avg_sq);
 }
 
-/// buffer = momentum buffer + gradient, and with nesterov the step looks ahead by one.
+/// Steps SGD: buffer = momentum buffer + gradient; the parameter follows the buffer.
 void run(device::ReferenceStream&, const SgdStep& kernel) {
   const Writer param(kernel.param), buffer(kernel.momentum_buffer);
   const Writer model_param(kernel.model_param);
@@ -56,7 +57,7 @@ void run(device::ReferenceStream&, const SgdStep& kernel) {
   }
 }
 
-/// The sign of the interpolated moment; the moment itself follows by beta2.
+/// Steps Lion by the sign of the interpolated moment; the moment itself follows by beta2.
 void run(device::ReferenceStream&, const LionStep& kernel) {
   const Writer param(kernel.param), exp_avg(kernel.exp_avg), model_param(kernel.model_param);
   const Reader grad(kernel.grad);
@@ -72,7 +73,7 @@ void run(device::ReferenceStream&, const LionStep& kernel) {
   }
 }
 
-/// Squares of 64 neighbours are added in the block's order, then exactly.
+/// Adds squares of 64 neighbours in the block's order, then exactly.
 void run(device::ReferenceStream&, const SumOfSquares& kernel) {
   const Reader x(kernel.x);
   const exact_sum::Bins bins(kernel.bins.as<std::int64_t>(), exact_sum::kBins);

@@ -32,7 +32,7 @@ void run(device::ReferenceStream&, const RowErrorBackward& k) {
   }
 }
 
-/// Whether the largest logit is the label's; of equal ones the first.
+/// Tells whether the largest logit is the label's; of equal ones the first.
 void run(device::ReferenceStream&, const LabelMatches& k) {
   const Reader logits(k.logits), labels(k.labels);
   const Writer matches(k.matches);

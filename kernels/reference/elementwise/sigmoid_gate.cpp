@@ -26,7 +26,7 @@ void run(device::ReferenceStream&, const SigmoidGateForward& k) {
   }
 }
 
-/// Both gradients from the same sigmoid.
+/// Writes both gradients from the same sigmoid.
 void run(device::ReferenceStream&, const SigmoidGateBackward& k) {
   const Reader x(k.x), gate(k.gate), dy(k.dy);
   const Writer dx(k.dx), dgate(k.dgate);

@@ -13,7 +13,7 @@ using reference::Writer;
 
 namespace {
 
-/// log sum exp of f(k) for k < count.
+/// Returns log sum exp of f(k) for k < count.
 template <class F>
 double log_sum_exp(Index count, const F& f) {
   double largest = f(0);
@@ -27,7 +27,7 @@ double log_sum_exp(Index count, const F& f) {
   return largest + std::log(sum);
 }
 
-/// p of the contract.
+/// Returns p of the contract: the mean of the rows that `sources` names.
 double mean_target(const Reader& targets, const Reader& sources, Index t, Index k) {
   double sum = 0, count = 0;
   for (Index source = 0; source < 2; ++source) {

@@ -13,7 +13,7 @@ using reference::Writer;
 
 namespace {
 
-/// The teacher's shares of the words of row t.
+/// Returns the teacher's shares of the words of row t.
 std::vector<double> shares_of(const Reader& log_probs, Index t, Index k, double temperature) {
   std::vector<double> shares;
   double largest = log_probs(t, 0);

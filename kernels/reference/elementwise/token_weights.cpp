@@ -12,7 +12,7 @@ using reference::Writer;
 
 namespace {
 
-/// f(block, its first id, behind its last).
+/// Calls f(block, its first id, the id behind its last).
 template <class F>
 void for_token_blocks(Index v, F&& f) {
   for (Index block = 0; block < token_blocks(v); ++block) {
@@ -22,6 +22,7 @@ void for_token_blocks(Index v, F&& f) {
 
 }  // namespace
 
+/// Maxima let NaN lose every comparison, so that it counts as minus infinity.
 void run(device::ReferenceStream&, const BlockMaxima& kernel) {
   const Reader x(kernel.x);
   const Writer maxima(kernel.maxima);

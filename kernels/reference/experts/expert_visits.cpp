@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index kNotVisited = -1;
 
-/// For every token the slot by which it visits the expert.
+/// Returns for every token the slot by which it visits the expert.
 std::vector<Index> slots_of(const Reader& experts, Index tokens, Index k, Index expert) {
   std::vector<Index> slots(static_cast<std::size_t>(tokens), kNotVisited);
   for (Index slot = 0; slot < tokens * k; ++slot) {
@@ -24,7 +24,7 @@ std::vector<Index> slots_of(const Reader& experts, Index tokens, Index k, Index 
   return slots;
 }
 
-/// The token whose visit is dropped next; kNotVisited if there is none.
+/// Returns the token whose visit is dropped next; kNotVisited if there is none.
 Index worst(const std::vector<Index>& slots, const OrderVisits& kernel) {
   const Reader probabilities(kernel.probabilities);
   const Index k = kernel.experts.size(1);
@@ -44,7 +44,7 @@ Index worst(const std::vector<Index>& slots, const OrderVisits& kernel) {
 
 }  // namespace
 
-/// Visits of each expert, dropped ones among them.
+/// Counts the visits of each expert, dropped ones among them.
 void run(device::ReferenceStream&, const CountVisits& kernel) {
   const Reader experts(kernel.experts);
   const Writer counts(kernel.counts);
@@ -60,7 +60,7 @@ void run(device::ReferenceStream&, const CountVisits& kernel) {
   }
 }
 
-/// Visits by expert and then by token; capacity drops the worst, or the last ones.
+/// Orders visits by expert and then by token; capacity drops the worst, or the last ones.
 void run(device::ReferenceStream&, const OrderVisits& kernel) {
   const Reader experts(kernel.experts), counts(kernel.counts);
   const Writer rows(kernel.rows), slots(kernel.slots);

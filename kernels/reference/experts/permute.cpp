@@ -9,7 +9,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
-/// Row -1 is padding: zeros.
+/// Copies rows; row -1 is padding: zeros.
 void run(device::ReferenceStream&, const Permute& kernel) {
   const Reader x(kernel.x), rows(kernel.rows);
   const Writer y(kernel.y);
@@ -21,7 +21,7 @@ void run(device::ReferenceStream&, const Permute& kernel) {
   }
 }
 
-/// Sums of a token's visits in the order of rows, in double.
+/// Sums a token's visits in the order of rows, in double.
 void run(device::ReferenceStream&, const Unpermute& kernel) {
   const Reader y(kernel.y), rows(kernel.rows);
   const Writer x(kernel.x);
@@ -49,7 +49,7 @@ void run(device::ReferenceStream&, const ScaleRows& kernel) {
   }
 }
 
-/// The factor's gradient is the row's dot product, in double.
+/// Writes both gradients; the factor's is the row's dot product, in double.
 void run(device::ReferenceStream&, const ScaleRowsBackward& kernel) {
   const Reader dy(kernel.dy), x(kernel.x), factors(kernel.factors);
   const Writer dx(kernel.dx), dfactors(kernel.dfactors);

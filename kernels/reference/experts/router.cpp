@@ -12,7 +12,7 @@ using reference::Writer;
 
 namespace {
 
-/// A row of logits as double.
+/// Returns a row of logits as double.
 std::vector<double> row_of(const Reader& x, Index row, Index n) {
   std::vector<double> values(static_cast<std::size_t>(n));
   for (Index i = 0; i < n; ++i) {
@@ -21,7 +21,7 @@ std::vector<double> row_of(const Reader& x, Index row, Index n) {
   return values;
 }
 
-/// Scores with bias, of the best groups alone; probabilities are made without the bias.
+/// Returns scores with bias, of the best groups alone; probabilities are made without the bias.
 std::vector<double> choosing_scores(const TopKRouting& kernel, Index row,
                                     const std::vector<double>& logits) {
   const Index n = kernel.logits.size(1), k = kernel.experts.size(1);
@@ -41,7 +41,7 @@ std::vector<double> choosing_scores(const TopKRouting& kernel, Index row,
 
 }  // namespace
 
-/// Ties go to the expert with the lower number.
+/// Chooses the k largest scores; ties go to the expert with the lower number.
 void run(device::ReferenceStream&, const TopKRouting& kernel) {
   const Reader logits(kernel.logits);
   const Writer experts(kernel.experts), probabilities(kernel.probabilities);
@@ -63,7 +63,7 @@ void run(device::ReferenceStream&, const TopKRouting& kernel) {
   }
 }
 
-/// Through the softmax or sigmoid of the chosen alone, or of all with pre-softmax.
+/// Goes back through the softmax or sigmoid of the chosen alone, or of all with pre-softmax.
 void run(device::ReferenceStream&, const TopKRoutingBackward& kernel) {
   const Reader logits(kernel.logits), experts(kernel.experts), gradients(kernel.dprobabilities);
   const Writer dlogits(kernel.dlogits);
@@ -80,7 +80,7 @@ void run(device::ReferenceStream&, const TopKRoutingBackward& kernel) {
   }
 }
 
-/// Alternating normalisation until the change is below the tolerance, in double.
+/// Normalises rows and columns in turns until the change is below the tolerance, in double.
 void run(device::ReferenceStream&, const Sinkhorn& kernel) {
   const Reader logits(kernel.logits);
   const Writer scores(kernel.scores);

@@ -44,7 +44,7 @@ std::vector<double> scores_of(const std::vector<double>& x, const BalanceRule& r
 
 }  // namespace
 
-/// Visits by the scores of the loss, which capacity and bias do not change.
+/// Counts visits by the scores of the loss, which capacity and bias do not change.
 void run(device::ReferenceStream&, const BalanceCounts& kernel) {
   const Writer counts(kernel.counts);
   const Index sets = kernel.counts.size(0), n = kernel.counts.size(1);
@@ -70,7 +70,7 @@ void run(device::ReferenceStream&, const BalanceLoss& kernel) {
   Writer(kernel.loss).set(kernel.factor * sum, 0);
 }
 
-/// Counts are constants: only scores have a gradient.
+/// Writes the gradient of the scores; counts are constants.
 void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
   const Reader counts(kernel.counts);
   const double factor = kernel.factor * Reader(kernel.dloss)(0);
@@ -84,7 +84,7 @@ void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
   });
 }
 
-/// Mean of logsumexp^2.
+/// Writes the mean of logsumexp^2.
 void run(device::ReferenceStream&, const RouterZLoss& kernel) {
   double sum = 0;
   for_rows(kernel.logits, [&](Index, const std::vector<double>& x) {
@@ -94,7 +94,7 @@ void run(device::ReferenceStream&, const RouterZLoss& kernel) {
   Writer(kernel.loss).set(kernel.factor * sum, 0);
 }
 
-/// 2 z softmax(x) / rows.
+/// Writes 2 z softmax(x) / rows.
 void run(device::ReferenceStream&, const RouterZLossBackward& kernel) {
   const double factor = kernel.factor * Reader(kernel.dloss)(0);
   for_rows(kernel.logits, [&](Index row, const std::vector<double>& x) {

@@ -20,7 +20,7 @@ void run(device::ReferenceStream&, const Jitter& kernel) {
   }
 }
 
-/// Uniform logits, which balance any router.
+/// Draws uniform logits, which balance any router.
 void run(device::ReferenceStream&, const RandomLogits& kernel) {
   const Writer logits(kernel.logits);
   for (Index row = 0; row < kernel.logits.size(0); ++row) {

@@ -9,7 +9,7 @@ using reference::Writer;
 
 namespace {
 
-/// The numbers that a factor stands for, row-major; with one scale for all, before its division.
+/// Returns the numbers of a factor, row-major; with one scale for all, before its division.
 std::vector<double> load_factor(const Fp8Factor& factor) {
   const Reader bits(factor.values), amax(factor.amax);
   std::vector<double> numbers;

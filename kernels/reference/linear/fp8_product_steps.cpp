@@ -22,7 +22,7 @@ void run(device::ReferenceStream&, const Fp8Decode& k) {
   }
 }
 
-/// Scales, bias and one rounding.
+/// Applies scales and bias, with one rounding.
 void run(device::ReferenceStream&, const Fp8Finish& k) {
   const Reader sums(k.sums), a_amax(k.a_amax), b_amax(k.b_amax), bias(k.bias);
   const Writer c(k.c);

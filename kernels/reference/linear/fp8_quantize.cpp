@@ -9,7 +9,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
-/// Not finite values are passed over: their rounding keeps them.
+/// Finds largest values, passing over infinities and NaN: their rounding keeps them.
 void run(device::ReferenceStream&, const Fp8Amax& k) {
   check(k);
   const Reader x(k.x);

@@ -2,7 +2,7 @@
 
 namespace mpitron::kernels {
 
-/// Groups one after the other; rows of no group stay as they are.
+/// Multiplies groups one after the other; rows of no group stay as they are.
 void run(device::ReferenceStream& stream, const GroupedMatmul& kernel) {
   for_groups(kernel.counts, [&](std::size_t group, Index begin, Index end) {
     run(stream, Matmul{.a = device::slice(kernel.a, 0, begin, end),
@@ -12,7 +12,7 @@ void run(device::ReferenceStream& stream, const GroupedMatmul& kernel) {
   });
 }
 
-/// k is a group's rows: an expert without visits adds nothing.
+/// Multiplies with a group's rows as k: an expert without visits adds nothing.
 void run(device::ReferenceStream& stream, const GroupedWeightGradient& kernel) {
   for_groups(kernel, [&](std::size_t group, Index begin, Index end) {
     run(stream, Matmul{.a = device::slice(kernel.a, 0, begin, end),

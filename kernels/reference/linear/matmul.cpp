@@ -10,7 +10,7 @@ using reference::Writer;
 
 namespace {
 
-/// op(view) as a dense row-major matrix: loading each element once keeps the oracle usable.
+/// Loads op(view) as a dense row-major matrix: loading each element once keeps the oracle usable.
 std::vector<double> load_matrix(const In& view, bool transpose) {
   const Reader element(view);
   const Index rows = view.size(transpose ? 1 : 0);
@@ -25,7 +25,7 @@ std::vector<double> load_matrix(const In& view, bool transpose) {
   return matrix;
 }
 
-/// k in order, in double.
+/// Sums over k in order, in double.
 double dot(const double* a, const double* b, Index k) {
   double sum = 0;
   for (Index i = 0; i < k; ++i) {

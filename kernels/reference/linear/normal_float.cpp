@@ -7,7 +7,7 @@ namespace mpitron::kernels {
 using reference::Reader;
 using reference::Writer;
 
-/// Group by group: the scale, then the codes of pairs.
+/// Packs group by group: the scale, then the codes of pairs.
 void run(device::ReferenceStream&, const PackNormalFloat& kernel) {
   check_normal_float(kernel);
   const Reader weight(kernel.weight);
@@ -31,7 +31,7 @@ void run(device::ReferenceStream&, const PackNormalFloat& kernel) {
   }
 }
 
-/// Element by element.
+/// Unpacks element by element.
 void run(device::ReferenceStream&, const UnpackNormalFloat& kernel) {
   check_normal_float(kernel);
   const Reader codes(kernel.codes), scales(kernel.scales);

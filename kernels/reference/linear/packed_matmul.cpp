@@ -12,7 +12,8 @@ using reference::Writer;
 
 namespace {
 
-/// Element (feature, input) of a packed weight [.., k].
+/// Reads element (feature, input) of a packed weight [.., k], by the layout's definition and not by
+/// the order in which products read it.
 class PackedReader {
  public:
   PackedReader(const std::uint8_t* bytes, WeightFormat format, Index k)
@@ -57,7 +58,8 @@ class PackedReader {
   Index k_;
 };
 
-/// A row of x as the product takes it.
+/// Returns a row of x as the product takes it: rounded to 8 bits by groups where weights are
+/// integers.
 std::vector<double> taken_row(const PackedMatmul& kernel, Index row, Index head) {
   const Index k = kernel.inputs(), group = facts(kernel.format).group;
   const Reader x(kernel.x);
@@ -108,7 +110,7 @@ class FeaturePacker {
   }
 
  private:
-  /// 0 outside of the weight.
+  /// Returns a weight, 0 outside of the tensor.
   float value(Index input) const {
     return feature_ < weight_.size(0) && input < k_
                ? static_cast<float>(Reader(weight_)(feature_, input))

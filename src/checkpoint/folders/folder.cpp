@@ -17,9 +17,9 @@
 #include "utils/system/files.h"
 
 // Folders of checkpoints on disk. A save appears under its name only when all of its bytes and its
-// name are on the disk (write, sync, rename, sync the folder); the tracker is written last. So
-// whatever ends a run in between leaves the checkpoints of before, and leftovers that the next save
-// removes.
+// name are on the disk (write, sync, rename, sync the folder); the tracker is written last.
+// Therefore whatever ends a run in between leaves the checkpoints of before, and leftovers that the
+// next save removes.
 
 namespace mpitron::checkpoint {
 namespace {
@@ -32,7 +32,7 @@ constexpr std::string_view kPrefix = "iter_";
 constexpr std::string_view kUnfinished = ".tmp";
 constexpr Index kRelease = -1;
 
-/// "iter_0000123", or "release" for weights without an iteration: Megatron's names.
+/// Returns "iter_0000123", or "release" for weights without an iteration: Megatron's names.
 std::string name_of_iteration(Index iteration) {
   return iteration == kRelease ? "release" : fmt::format("iter_{:07d}", iteration);
 }
@@ -44,7 +44,8 @@ std::optional<Index> number(std::string_view text) {
   return whole ? std::optional(value) : std::nullopt;
 }
 
-// The iteration of a folder of the final name; none for other names, which need not be ours.
+/// Returns the iteration of a folder of the final name; none for other names, which need not be
+/// ours.
 std::optional<Index> iteration_of(const std::string& name) {
   if (name == name_of_iteration(kRelease)) {
     return kRelease;
@@ -55,7 +56,7 @@ std::optional<Index> iteration_of(const std::string& name) {
   return value && name_of_iteration(*value) == name ? value : std::nullopt;
 }
 
-/// What is in a folder, by name; nothing where there is no folder.
+/// Returns the contents of a folder, by name; nothing where there is no folder.
 std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code failed;
@@ -86,7 +87,7 @@ void remove_folder(const fs::path& path) {
   }
 }
 
-// What a crash left: saves that never ended, removals that did not.
+/// Removes what a crash left: saves that never ended, removals that did not.
 void remove_leftovers(const fs::path& root) {
   for (const fs::path& path : entries(root)) {
     const std::string name = path.filename().string();
@@ -96,8 +97,9 @@ void remove_leftovers(const fs::path& root) {
   }
 }
 
-// In one step even where a checkpoint of that iteration is there already (a run that went back and
-// came by again). Where the file system cannot exchange names there is a moment without it.
+/// Gives a save its name in one step even where a checkpoint of that iteration is there already (a
+/// run that went back and came by again). Where the file system cannot exchange names there is a
+/// moment without it.
 void put_in_place(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) {
     return;
@@ -149,7 +151,8 @@ void Folder::put(Index iteration) const {
   sync_folder(root_);
 }
 
-/// From here on a run that starts takes this checkpoint.
+/// Puts a save in place and moves the tracker: from here on a run that starts takes this
+/// checkpoint.
 void Folder::commit(Index iteration) const {
   put(iteration);
   AtomicFile tracker(root_ / kTracker);
@@ -171,6 +174,7 @@ std::vector<Index> Folder::iterations() const {
   return found;
 }
 
+/// A person may have written the file: white space around the word is allowed.
 std::optional<Index> Folder::tracked() const {
   const fs::path path = root_ / kTracker;
   std::error_code failed;
@@ -217,7 +221,7 @@ std::vector<Index> Folder::before_last(Index kept, Index newest) const {
   return older;
 }
 
-/// Why a checkpoint cannot be taken; empty where it can.
+/// Returns why a checkpoint cannot be taken; an empty text where it can.
 std::string reason_against(const fs::path& path) {
   try {
     const File file(path);
@@ -227,6 +231,7 @@ std::string reason_against(const fs::path& path) {
   }
 }
 
+/// Keeps the newest in any case, multiples of the interval, and what somebody has named.
 std::vector<Index> apply_retention(const Folder& folder, const Retention& retention, Index newest) {
   std::vector<Index> deleted;
   if (!retention.retain_interval && !retention.keep_last) {

@@ -19,37 +19,38 @@ class Folder {
   explicit Folder(std::filesystem::path root) : root_(std::move(root)) {}
 
   const std::filesystem::path& root() const { return root_; }
-  /// The file of a complete checkpoint, and of one that is being written.
+  /// Returns the file of a complete checkpoint, and of one that is being written.
   std::filesystem::path file(Index iteration) const;
   std::filesystem::path unfinished_file(Index iteration) const;
   /// Makes the temporary folder, replacing what a crash left there.
   void begin(Index iteration) const;
-  /// The rename and the tracker.
+  /// Brings a finished save to the disk, to its name, and into the tracker.
   void commit(Index iteration) const;
-  /// The rename alone, over an older one of the same iteration.
+  /// Brings a finished save to the disk and to its name, over an older one of the same iteration;
+  /// the tracker stays.
   void put(Index iteration) const;
 
-  /// Iterations of all checkpoints of a final name, ascending.
+  /// Returns the iterations of all checkpoints of a final name, ascending.
   std::vector<Index> iterations() const;
-  /// What the tracker says; none without a tracker. A checkpoint without iteration ("release") is
-  /// -1. Error(data) for other text.
+  /// Returns the iteration in the tracker; none without a tracker. A checkpoint without iteration
+  /// ("release") is -1. Error(data) for other text.
   std::optional<Index> tracked() const;
-  /// Iterations up to `newest` but for the last `kept` of them, and but for a checkpoint without
-  /// iteration.
+  /// Returns the iterations up to `newest` but for the last `kept` of them, and but for a
+  /// checkpoint without iteration.
   std::vector<Index> before_last(Index kept, Index newest) const;
-  /// Those of `older` that may be changed: no symbolic link, and none of the folder leads to them.
-  /// Who has given a checkpoint a name means to keep it as it is.
+  /// Returns those of `older` that may be changed: no symbolic link, and none of the folder leads
+  /// to them. Somebody who has given a checkpoint a name means to keep it as it is.
   std::vector<Index> unnamed(const std::vector<Index>& older) const;
 
  private:
   std::filesystem::path root_;
 };
 
-/// Why a checkpoint file cannot be used, as a sentence that names it; empty where every byte is as
-/// it was written.
+/// Returns why a checkpoint file cannot be used, as a sentence that names it; an empty text where
+/// every byte is as it was written.
 std::string reason_against(const std::filesystem::path& file);
 
-/// Which checkpoints a run keeps besides the newest.
+/// Rules for the checkpoints that a run keeps besides the newest.
 struct Retention {
   std::optional<Index> retain_interval;  // --save-retain-interval: multiples are kept
   std::optional<Index> keep_last;        // the newest N
@@ -59,11 +60,11 @@ struct Retention {
 /// are symbolic links stay. Returns the deleted iterations.
 std::vector<Index> apply_retention(const Folder& folder, const Retention& retention, Index newest);
 
-/// The file of this iteration; Error(data) names those that are there where it is not.
+/// Returns the file of this iteration; Error(data) names those that are there where it is not.
 std::filesystem::path existing_file(const Folder& folder, Index iteration);
 
-/// The checkpoint of `iteration`, or the newest one that opens, without reading its data: for what
-/// its header says. Error(data) where there is none.
+/// Opens the checkpoint of `iteration`, or the newest one that opens, without reading its data: for
+/// what its header says. Error(data) where there is none.
 File open_newest(const Folder& folder, std::optional<Index> iteration = std::nullopt);
 
 /// Notes beside a checkpoint that a run has read it back and found the bits of its own state.

@@ -21,19 +21,19 @@
 namespace mpitron::checkpoint {
 namespace {
 
-/// Host and process number, for the message of whoever comes later.
+/// Returns host and process number, for the message of whoever comes later.
 std::string this_process() {
   return fmt::format("host {}, process {}", host_name(), ::getpid());
 }
 
-// What the holder wrote; nothing in the moment before it does.
+/// Returns what the holder wrote; "another process" in the moment before it does.
 std::string holder(int descriptor) {
   std::array<char, 512> text{};
   const ssize_t n = ::pread(descriptor, text.data(), text.size(), 0);
   return n > 0 ? std::string(text.data(), static_cast<std::size_t>(n)) : "another process";
 }
 
-/// NAME.0123abcd.tmp, as AtomicFile writes it, and iter_0000005.tmp.
+/// Returns whether this is NAME.0123abcd.tmp, as AtomicFile writes it, or iter_0000005.tmp.
 bool is_unfinished(const std::filesystem::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   if (!name.ends_with(".tmp")) {
@@ -48,7 +48,7 @@ bool is_unfinished(const std::filesystem::directory_entry& entry) {
              name.size() - kEnding;
 }
 
-/// What killed runs have left. Nobody else writes here while the lock is held.
+/// Removes what killed runs have left. Nobody else writes here while the lock is held.
 void remove_unfinished(const std::filesystem::path& folder) {
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
@@ -60,7 +60,8 @@ void remove_unfinished(const std::filesystem::path& folder) {
 
 }  // namespace
 
-// The file stays when the lock goes: removing it would race with whoever is about to lock it.
+/// Takes the lock. The file stays when the lock goes: removing it would race with whoever is about
+/// to lock it.
 FolderLock::FolderLock(const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);

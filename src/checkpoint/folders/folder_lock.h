@@ -3,8 +3,8 @@
 
 namespace mpitron::checkpoint {
 
-/// Holds `.mpitron.lock` in a folder of checkpoints while a run saves there, so that two jobs
-/// cannot mix their checkpoints. It ends with the process, however that ends.
+/// A lock of a folder of checkpoints: holds `.mpitron.lock` while a run saves there, so that two
+/// jobs cannot mix their checkpoints. It ends with the process, however that ends.
 class FolderLock {
  public:
   /// Makes the folder if need be. Error(data) where it cannot be written, or another process holds

@@ -18,7 +18,7 @@
 namespace mpitron::checkpoint {
 namespace {
 
-// Empty where the bytes are as they were written.
+/// Returns what is wrong with an extent; an empty text where the bytes are as they were written.
 std::string difference(const StoredBytes& stored, const Extent& extent) {
   try {
     return stored.hash(extent.offset, extent.bytes) == extent.hash ? "" : kBytesDiffer;
@@ -92,6 +92,7 @@ Verification verify_extents(const File& file, const std::vector<Index>& extents,
       progress(result.bytes, all, timer.seconds());
     }
   });
+  // Threads end in any order; a report must not.
   std::sort(result.damaged.begin(), result.damaged.end(), [](const Damage& a, const Damage& b) {
     return std::tie(a.file, a.offset) < std::tie(b.file, b.offset);
   });

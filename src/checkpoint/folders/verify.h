@@ -7,7 +7,7 @@
 
 namespace mpitron::checkpoint {
 
-/// Bytes that are not as they were written.
+/// A stretch of bytes that are not as they were written.
 struct Damage {
   std::string data_set;
   std::string file;  // name of the writer's file; empty where all ranks share one
@@ -15,19 +15,20 @@ struct Damage {
   Index bytes = 0;
   std::string reason;  // a failed read; otherwise the hashes differ
 
-  /// "model/x: bytes 4096 to 8191 of the file differ from what was written"; or "of
+  /// Returns "model/x: bytes 4096 to 8191 of the file differ from what was written"; or "of
   /// writer_00003.h5".
   std::string sentence() const;
 };
 
-/// The damage of an extent, for each data set that it has a part of.
+/// Returns the damage of an extent, for each data set that it has a part of.
 std::vector<Damage> damages(const File& file, const Extent& extent, const std::string& reason);
 
-/// "PATH: is damaged: SENTENCE, and N more"; empty where nothing is.
+/// Returns "PATH: is damaged: SENTENCE, and N more"; an empty text where nothing is.
 std::string damage_text(const File& file, const std::vector<Damage>& damaged);
 
 constexpr const char* kBytesDiffer = "differ from what was written";
 
+/// The result of hashing a checkpoint's data.
 struct Verification {
   std::vector<Damage> damaged;  // by file and offset
   Index bytes = 0;              // that were hashed
@@ -39,7 +40,7 @@ using VerifyProgress = std::function<void(Index done, Index all, double seconds)
 
 /// Hashes all data on all cores. (Opening the file has already checked everything else.)
 Verification verify(const File& file, const VerifyProgress& progress = {});
-/// Some of its extents, by their indices.
+/// Hashes some of its extents, by their indices.
 Verification verify_extents(const File& file, const std::vector<Index>& extents,
                             const VerifyProgress& progress = {});
 

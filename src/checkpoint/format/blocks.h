@@ -21,6 +21,7 @@ struct Block {
   Index begin = 0, end = 0;  // flat element indices
 };
 
+/// Returns the data sets cut into blocks, in their order.
 inline std::vector<Block> blocks_of(const std::vector<DataSet>& data_sets) {
   std::vector<Block> blocks;
   for (std::size_t i = 0; i < data_sets.size(); ++i) {
@@ -32,6 +33,7 @@ inline std::vector<Block> blocks_of(const std::vector<DataSet>& data_sets) {
   return blocks;
 }
 
+/// Returns the bytes of a block as they are in the file.
 inline std::string read_block(const StoredBytes& stored, const DataSet& data_set,
                               const Block& block) {
   const auto size = static_cast<Index>(size_of(data_set.dtype));
@@ -40,7 +42,7 @@ inline std::string read_block(const StoredBytes& stored, const DataSet& data_set
   return bytes;
 }
 
-/// Element i of bytes as they are in the file.
+/// Returns element i of bytes as they are in the file; they need not be aligned.
 template <class T>
 T element(const std::string& bytes, Index i) {
   T value;

@@ -18,7 +18,7 @@ namespace {
 
 using io::Hdf5File;
 
-// Sizes come from the file: their product may overflow.
+/// Returns the bytes of a data set; none where their number overflows. Sizes come from the file.
 std::optional<Index> bytes_of(const DataSet& data_set) {
   auto bytes = static_cast<Index>(size_of(data_set.dtype));
   for (int i = 0; i < data_set.shape.rank(); ++i) {
@@ -29,7 +29,7 @@ std::optional<Index> bytes_of(const DataSet& data_set) {
   return bytes;
 }
 
-/// Error(data) where a data set does not lie inside the file: such a header is damaged.
+/// Throws Error(data) where a data set does not lie inside the file: such a header is damaged.
 void check_place(const DataSet& data_set, Index end, const std::string& path) {
   const std::optional<Index> bytes = bytes_of(data_set);
   if (!bytes || data_set.offset < 0 || *bytes > end || data_set.offset > end - *bytes) {
@@ -37,7 +37,7 @@ void check_place(const DataSet& data_set, Index end, const std::string& path) {
   }
 }
 
-/// Virtual data sets lie one after another in the storage.
+/// Gives virtual data sets their offsets: they lie one after another in the storage.
 void place_in_a_row(std::vector<DataSet>& data_sets, const std::string& path) {
   Index end = 0;
   for (DataSet& data_set : data_sets) {
@@ -57,6 +57,8 @@ std::vector<DataSet> create_file(const std::filesystem::path& path, const Header
                        [&](Hdf5File& file) { write_header(file, header, false); });
 }
 
+/// Everything in HDF5 comes before the seal, also the mark of completeness: the seal's hash covers
+/// it.
 void seal_file(const std::filesystem::path& path, std::vector<Extent> extents,
                Index schema_version) {
   std::sort(extents.begin(), extents.end(),

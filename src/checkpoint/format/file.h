@@ -20,8 +20,8 @@ constexpr Index kNewestSchema = kFilePerWriterSchema;
 /// One global tensor in the file.
 using io::DataSet;
 
-/// What a checkpoint says besides tensors. Everything is an attribute or a small data set that any
-/// HDF5 tool shows.
+/// Everything that a checkpoint says besides tensors: an attribute or a small data set each, which
+/// any HDF5 tool shows.
 struct Header {
   Index schema_version = kSharedFileSchema;
   Index iteration = 0;
@@ -62,17 +62,18 @@ class File {
 
   const std::filesystem::path& path() const { return path_; }
   const Header& header() const { return header_; }
-  /// By name.
+  /// All data sets, by name.
   const std::vector<DataSet>& data_sets() const { return data_sets_; }
-  /// By offset.
+  /// All extents, by offset.
   const std::vector<Extent>& extents() const { return extents_; }
   const Storage& storage() const { return storage_; }
-  /// Whether offsets are those of the one file that all ranks wrote.
+  /// Returns whether offsets are those of the one file that all ranks wrote.
   bool shared() const { return header_.schema_version == kSharedFileSchema; }
-  /// Null where there is none.
+  /// Returns the data set of this name; null where there is none.
   const DataSet* find(const std::string& name) const;
 
-  /// For ranks that get the metadata from another one instead of opening the file with HDF5.
+  /// Pack and unpack the metadata, for ranks that get it from another one instead of opening the
+  /// file with HDF5.
   std::string serialize() const;
   static File deserialize(const std::string& text);
 

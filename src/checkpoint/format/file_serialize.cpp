@@ -8,7 +8,8 @@
 namespace mpitron::checkpoint {
 namespace {
 
-/// Appends values to a text.
+/// Appends values to a text. Packer and Unpacker visit the same members in the same order, in
+/// visit().
 class Packer {
  public:
   static constexpr bool kReads = false;

@@ -5,8 +5,8 @@
 #include "checkpoint/format/posix_file.h"
 #include "utils/error.h"
 
-// What stands in a checkpoint's file beside tensors: the schema, counters, texts, embedded files,
-// and which ranges of the file the extents cover. docs/checkpoint-format.md is the description for
+// Structure of a checkpoint's file beside tensors: the schema, counters, texts, embedded files, and
+// which ranges of the file the extents cover. docs/checkpoint-format.md is the description for
 // other programs.
 
 namespace mpitron::checkpoint {
@@ -15,6 +15,8 @@ namespace {
 using io::Attributes;
 using io::Hdf5File;
 
+/// Returns whether HDF5 takes each part of the path literally, and the first is not a reserved
+/// group.
 bool valid_name(const std::string& name) {
   std::size_t begin = 0;
   while (begin <= name.size()) {
@@ -29,7 +31,8 @@ bool valid_name(const std::string& name) {
   return true;
 }
 
-/// The attribute of this name and type; Error(data) where it is missing or has another type.
+/// Returns the attribute of this name and type; Error(data) where it is missing or has another
+/// type.
 template <class T>
 T take(const Attributes& attributes, const std::string& name, const std::string& path) {
   const auto found = attributes.find(name);
@@ -39,7 +42,7 @@ T take(const Attributes& attributes, const std::string& name, const std::string&
   return std::get<T>(found->second);
 }
 
-/// Ranges in order, touching ones as one.
+/// Returns the ranges in order, touching ones as one, so that equal coverage compares equal.
 Coverage joined(Coverage ranges) {
   std::sort(ranges.begin(), ranges.end());
   Coverage result;

@@ -8,7 +8,7 @@
 
 #include "checkpoint/format/file.h"
 
-// What the files of all schemas have in common.
+// The groups, attributes and names that files of all schemas have in common.
 
 namespace mpitron::checkpoint {
 
@@ -18,22 +18,23 @@ constexpr const char* kExtentsName = "integrity/extents";
 /// Attribute of the root group of one writer's file.
 constexpr const char* kWriterAttribute = "writer";
 
-/// A new file with room for data sets, whose offsets it returns; `describe` writes the rest of the
-/// structure. Error(data) names the file, also where the disk has no room.
+/// Makes a new file with room for data sets, whose offsets it returns; `describe` writes the rest
+/// of the structure. Error(data) names the file, also where the disk has no room.
 std::vector<DataSet> allocate_file(const std::filesystem::path& path,
                                    std::vector<DataSet> data_sets,
                                    const std::function<void(io::Hdf5File&)>& describe);
 
-/// Attributes, state and embedded files, and the reserved groups.
+/// Writes attributes, state and embedded files, and the reserved groups.
 void write_header(io::Hdf5File& file, const Header& header, bool complete);
-/// Error(data) with `path` where something is missing, or the file is not marked complete.
+/// Reads them. Error(data) with `path` where something is missing, or the file is not marked
+/// complete.
 Header read_header(const io::Hdf5File& file, const std::string& path);
 
-/// MPITRON_CHECKs for a path from the root group that HDF5 takes literally and that is nobody
-/// else's.
+/// Checks (MPITRON_CHECK) that a path from the root group is one that HDF5 takes literally and that
+/// is nobody else's.
 void check_name(const std::string& name);
 
-/// Bytes [first, second) of a file; touching ones are joined, so that equal coverage compares
+/// Stretches [first, second) of a file; touching ones are joined, so that equal coverage compares
 /// equal.
 using Coverage = std::vector<std::pair<Index, Index>>;
 Coverage coverage_of(const std::vector<Extent>& extents);

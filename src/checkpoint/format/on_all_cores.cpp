@@ -9,6 +9,9 @@
 
 #include <sched.h>
 
+// Threads over the cores that this process may use, for work that a rank does alone: hashing,
+// reading, comparing.
+
 namespace mpitron::checkpoint {
 
 Index usable_cores() {

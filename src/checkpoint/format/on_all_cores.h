@@ -5,7 +5,7 @@
 
 namespace mpitron::checkpoint {
 
-/// How many threads of this process can run at once: a job's share of a node, not the node.
+/// Returns how many threads of this process can run at once: a job's share of a node, not the node.
 Index usable_cores();
 
 /// Calls body(i) for each i of [0, count), in order of i but on `usable_cores()` threads. The first

@@ -5,6 +5,8 @@
 
 #include "utils/check.h"
 
+// Looks up where a byte of a data set lies, among ranges in order.
+
 namespace mpitron::checkpoint {
 
 Index place_of(const std::vector<PlacedRange>& ranges, Index data_set, Index byte) {

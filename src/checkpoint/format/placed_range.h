@@ -5,7 +5,8 @@
 
 namespace mpitron::checkpoint {
 
-/// Bytes [begin, end) of a data set, row-major, and where they lie in the file of who writes them.
+/// A stretch [begin, end) of bytes of a data set, row-major, and where it lies in the file of who
+/// writes it.
 struct PlacedRange {
   Index data_set = 0;
   Index begin = 0, end = 0;
@@ -15,7 +16,8 @@ struct PlacedRange {
   bool operator==(const PlacedRange&) const = default;
 };
 
-/// The place of a byte that one of the ranges holds; they are ordered by data set and begin.
+/// Returns the place of a byte that one of the ranges holds; they are ordered by data set and
+/// begin.
 Index place_of(const std::vector<PlacedRange>& ranges, Index data_set, Index byte);
 
 }  // namespace mpitron::checkpoint

@@ -10,10 +10,12 @@
 
 #include "utils/error.h"
 
+// Files by plain system calls, and messages that say what to do where the system's error tells it.
+
 namespace mpitron::checkpoint {
 namespace {
 
-// The kernel moves at most 2 GiB less a page in one call.
+/// Largest read or write: the kernel moves at most 2 GiB less a page in one call.
 constexpr Index kLargestCall = Index{1} << 30;
 
 const char* advice(int error) {
@@ -103,6 +105,7 @@ void PosixFile::write(Index offset, const void* data, Index bytes) {
   }
 }
 
+/// File systems that cannot reserve say so by several errors; a full one is told.
 void PosixFile::reserve(Index bytes) {
   if (bytes > 0 && ::fallocate(descriptor_, 0, 0, bytes) != 0 && errno != EOPNOTSUPP &&
       errno != ENOSYS && errno != EINVAL) {
@@ -120,6 +123,8 @@ void PosixFile::sync() {
   }
 }
 
+/// Reserves in a file of the same name and removes it: a moment in which another process may take
+/// the room is left.
 void check_room(const std::filesystem::path& path, Index bytes) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) {

@@ -19,15 +19,15 @@ class PosixFile {
 
   const std::filesystem::path& path() const { return path_; }
   Index size() const;
-  /// All bytes or an error: an end of file before them is one.
+  /// Reads all bytes, or throws: an end of file before them is an error.
   void read(Index offset, void* data, Index bytes) const;
-  /// The disk may begin to read these.
+  /// Tells the system that these are read soon; the disk may begin.
   void begin_read(Index offset, Index bytes) const;
   void write(Index offset, const void* data, Index bytes);
   /// Takes the disk's room for the whole file now, where the file system can: what is not there is
   /// told before hours of work depend on it.
   void reserve(Index bytes);
-  /// The disk may begin with what was written; `sync` waits for less.
+  /// Tells the disk to begin with what was written; `sync` waits for less.
   void begin_sync();
   /// Brings everything written to the disk.
   void sync();
@@ -37,7 +37,7 @@ class PosixFile {
   int descriptor_ = -1;
 };
 
-/// Error(data) where a new file `path` cannot get so many bytes; leaves no file.
+/// Throws Error(data) where a new file `path` cannot get so many bytes; leaves no file.
 void check_room(const std::filesystem::path& path, Index bytes);
 
 /// Brings the names in a folder to the disk.
@@ -47,7 +47,7 @@ void sync_folder(const std::filesystem::path& folder);
 /// new name to the disk. Error(data).
 void move_into_place(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Error(data) for errno: "PATH: cannot ACTION: REASON", and what to do where that is known.
+/// Throws Error(data) for errno: "PATH: cannot ACTION: REASON", and what to do where that is known.
 [[noreturn]] void throw_system_error(const std::filesystem::path& path, const std::string& action,
                                      int error);
 

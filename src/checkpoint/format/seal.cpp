@@ -17,7 +17,7 @@ constexpr std::string_view kMagic = "MPITRON\x1a";
 constexpr std::string_view kHdf5Signature = "\x89HDF\r\n\x1a\n";
 constexpr Index kPieceBytes = Index{1} << 20;
 
-// The seal as it lies in the file: little-endian words, as every supported machine has them.
+/// The seal as it lies in the file: little-endian words, as every supported machine has them.
 struct Record {
   std::array<char, 8> magic;
   std::uint64_t schema_version, hdf5_bytes, extents_offset, extents, metadata_high, metadata_low;
@@ -25,7 +25,7 @@ struct Record {
 };
 static_assert(sizeof(Record) == Seal::kBytes && sizeof(Extent) == 32);
 
-/// A hash of the record's other fields: a seal proves itself.
+/// Hashes the record's other fields: a seal proves itself.
 std::uint64_t check_of(const Record& record) {
   return hash64({reinterpret_cast<const char*>(&record), offsetof(Record, check)});
 }
@@ -43,7 +43,7 @@ void update(Hasher128& hasher, const PosixFile& file, Index offset, Index bytes)
   }
 }
 
-// The signature tells a file that is no checkpoint from one that lacks its end.
+/// Tells a file that is no checkpoint from one that lacks its end, by the signature of HDF5.
 [[noreturn]] void throw_unsealed(const PosixFile& file) {
   std::array<char, kHdf5Signature.size()> start{};
   if (file.size() >= static_cast<Index>(start.size())) {
@@ -59,6 +59,7 @@ void update(Hasher128& hasher, const PosixFile& file, Index offset, Index bytes)
       file.path().string());
 }
 
+/// Every number is checked before it is used: the last 64 bytes of a truncated file are anything.
 Seal read_seal(const PosixFile& file) {
   const Index size = file.size();
   Record record{};

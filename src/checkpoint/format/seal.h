@@ -22,22 +22,24 @@ struct Seal {
   std::string encode() const;
 };
 
-/// A complete file's seal and extents (by offset), after every check that needs no HDF5: sizes,
-/// order, the hash of the metadata. Error(data) with the file's name.
+/// The seal and extents (by offset) of a complete file, after every check that needs no HDF5:
+/// sizes, order, the hash of the metadata.
 struct SealedExtents {
   Seal seal;
   std::vector<Extent> extents;
 };
+/// Reads and checks them. Error(data) with the file's name.
 SealedExtents check_seal(const PosixFile& file);
 
-/// Seals a file that HDF5 has closed, and brings it to the disk: first what the seal vouches for.
+/// Seals a file that HDF5 has closed, and brings it to the disk: first what the seal vouches for,
+/// then the seal.
 void append_seal(const std::filesystem::path& path, Index schema_version,
                  std::span<const Extent> extents, Index extents_offset);
 
-/// Hash of the bytes of [0, end) that no extent covers.
+/// Hashes the bytes of [0, end) that no extent covers.
 Hash128 hash_metadata(const PosixFile& file, std::span<const Extent> extents, Index end);
 
-/// Hash of bytes of the file, read in pieces.
+/// Hashes bytes of the file, read in pieces.
 Hash128 hash_bytes(const PosixFile& file, Index offset, Index bytes);
 
 }  // namespace mpitron::checkpoint

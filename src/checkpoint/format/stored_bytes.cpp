@@ -5,13 +5,13 @@
 #include "checkpoint/format/seal.h"
 #include "utils/check.h"
 
-// One row of offsets over one or several files: whoever reads a checkpoint need not know whether
+// Shows one or several files as one row of offsets: a reader of a checkpoint need not know whether
 // ranks shared a file or wrote one each.
 
 namespace mpitron::checkpoint {
 namespace {
 
-/// Well below what a process may have open.
+/// Files held open, well below what a process may have.
 constexpr std::size_t kMostOpen = 256;
 
 }  // namespace

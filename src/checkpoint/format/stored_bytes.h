@@ -11,7 +11,7 @@
 
 namespace mpitron::checkpoint {
 
-/// Bytes [begin, begin + bytes) of a checkpoint, together in one of its files.
+/// A stretch [begin, begin + bytes) of a checkpoint, together in one of its files.
 struct StoredRange {
   Index begin = 0, bytes = 0;
   Index file = 0;
@@ -26,7 +26,7 @@ struct Storage {
   std::vector<std::filesystem::path> files;
   std::vector<StoredRange> ranges;  // by begin, none twice
 
-  /// The range that holds a byte of a data set.
+  /// Returns the range that holds a byte of a data set.
   const StoredRange& at(Index offset) const;
   bool operator==(const Storage&) const = default;
 };
@@ -37,8 +37,9 @@ class StoredBytes {
  public:
   explicit StoredBytes(Storage storage) : storage_(std::move(storage)) {}
 
+  /// Reads bytes that may lie in several ranges.
   void read(Index offset, void* data, Index bytes) const;
-  /// Of bytes that lie in one range.
+  /// Hashes bytes that lie in one range.
   Hash128 hash(Index offset, Index bytes) const;
 
  private:

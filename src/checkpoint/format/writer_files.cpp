@@ -51,8 +51,9 @@ void write_tables(Hdf5File& file, std::span<const WriterPart> parts) {
   file.write_table(kRangesName, kRangeFields, ranges);
 }
 
-// HDF5 may crash on damaged virtual data sets, so readers do not open them: what they are stands in
-// lines "f32 2 37 4 model/embedding.word_embeddings.weight" (type, rank, shape, name).
+/// Lists the data sets in lines "f32 2 37 4 model/embedding.word_embeddings.weight" (type, rank,
+/// shape, name). HDF5 may crash on damaged virtual data sets, so readers do not open them, and read
+/// these lines.
 std::string to_lines(std::span<const DataSet> data_sets) {
   std::string lines;
   for (const DataSet& data_set : data_sets) {
@@ -66,7 +67,7 @@ std::string to_lines(std::span<const DataSet> data_sets) {
   return lines;
 }
 
-/// None where the line is not one of those.
+/// Reads such a line; none where it is another.
 std::optional<DataSet> from_line(const std::string& line) {
   std::istringstream words(line);
   std::string type;
@@ -85,7 +86,7 @@ std::optional<DataSet> from_line(const std::string& line) {
   return words && data_set.shape.rank() == rank ? std::optional(data_set) : std::nullopt;
 }
 
-/// What a writer's file has of each data set, in a row.
+/// Returns the parts of each data set that a writer's file has, in a row.
 std::map<Index, std::vector<VirtualPart>> virtual_parts(const WriterPart& part,
                                                         std::span<const DataSet> data_sets) {
   std::map<Index, std::vector<VirtualPart>> result;
@@ -108,7 +109,8 @@ std::map<Index, std::vector<VirtualPart>> virtual_parts(const WriterPart& part,
   return result;
 }
 
-/// The tables of a view, and what they say of each writer's file. Every number comes from the file.
+/// Reads the tables of a view, and what they say of each writer's file. Every number comes from the
+/// file and is checked.
 class ViewReader {
  public:
   ViewReader(const Hdf5File& view, const std::filesystem::path& path,
@@ -127,6 +129,7 @@ class ViewReader {
   }
 
  private:
+  /// Reads what size and seal each writer's file had when the view was written.
   void read_writers(const std::vector<std::uint64_t>& words) {
     for (std::size_t i = 0; i < words.size(); i += kWriterFields.size()) {
       const auto writer = static_cast<Index>(words[i]);
@@ -141,6 +144,8 @@ class ViewReader {
     }
   }
 
+  /// Checks that ranges lie in their data sets and files, and cover the whole storage without gap
+  /// or overlap.
   void read_ranges(const std::vector<std::uint64_t>& words) {
     std::vector<StoredRange>& ranges = result_.storage.ranges;
     by_file_.resize(parts_.size());
@@ -170,6 +175,7 @@ class ViewReader {
     }
   }
 
+  /// Checks a writer's file and translates its extents to offsets in the storage.
   void add_extents(std::size_t i) {
     const std::filesystem::path& path = result_.storage.files[i];
     const PosixFile plain(path, PosixFile::Mode::read);
@@ -221,6 +227,7 @@ void WriterPart::identify(const std::filesystem::path& path) {
   seal = hash_bytes(file, bytes - Seal::kBytes, Seal::kBytes);
 }
 
+/// A writer's ranges of one data set become one plain data set of one dimension, in their order.
 void create_writer_file(const std::filesystem::path& path, Index writer,
                         std::span<const DataSet> data_sets, std::vector<PlacedRange>& ranges) {
   std::map<Index, DataSet> own;  // by place among all
@@ -251,6 +258,8 @@ void create_writer_file(const std::filesystem::path& path, Index writer,
   }
 }
 
+/// Writes the checkpoint's own file last, when all writers' files are complete; each data set must
+/// be covered exactly once.
 void write_view(const std::filesystem::path& path, const Header& header,
                 std::span<const DataSet> data_sets, std::span<const WriterPart> parts) {
   std::error_code ignored;

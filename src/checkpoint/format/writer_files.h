@@ -12,7 +12,7 @@
 
 namespace mpitron::checkpoint {
 
-/// `writer_00003.h5` beside the checkpoint's file.
+/// Returns `writer_00003.h5` beside the checkpoint's file.
 std::filesystem::path writer_file(const std::filesystem::path& checkpoint, Index writer);
 
 /// A complete writer's file: which it is, and what it holds.
@@ -22,7 +22,7 @@ struct WriterPart {
   Hash128 seal;                     // of its last bytes, which vouch for all others
   std::vector<PlacedRange> ranges;  // by data set and begin
 
-  /// Size and seal as they are in the file.
+  /// Takes size and seal as they are in the file.
   void identify(const std::filesystem::path& path);
 };
 
@@ -34,11 +34,11 @@ void create_writer_file(const std::filesystem::path& path, Index writer,
 void write_view(const std::filesystem::path& path, const Header& header,
                 std::span<const DataSet> data_sets, std::span<const WriterPart> parts);
 
-/// The data sets that a view shows, by name, without offsets. Error(data).
+/// Returns the data sets that a view shows, by name, without offsets. Error(data).
 std::vector<DataSet> read_viewed_data_sets(const io::Hdf5File& view,
                                            const std::filesystem::path& path);
 
-/// Where the data of a view lie.
+/// Places of the data of a view.
 struct WriterFiles {
   Storage storage;
   std::vector<Extent> extents;  // by offset in the storage

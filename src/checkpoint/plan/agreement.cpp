@@ -14,13 +14,15 @@ device::TensorView bytes_of(std::string& text) {
   return {text.data(), DType::u8, {static_cast<Index>(text.size())}};
 }
 
-/// Every member's number.
+/// Returns every member's number.
 std::vector<Index> gather_numbers(comm::Group& group, Index number) {
   std::vector<Index> numbers(static_cast<std::size_t>(group.size()));
   group.all_gather({&number, DType::i64, {1}}, {numbers.data(), DType::i64, {group.size()}}).wait();
   return numbers;
 }
 
+/// Cuts a text into the members' parts, each `step` bytes from the last, or right behind it for
+/// step 0.
 std::vector<std::string> cut(const std::string& all, const std::vector<Index>& sizes, Index step) {
   std::vector<std::string> texts;
   Index at = 0;
@@ -43,6 +45,7 @@ std::string broadcast_text(comm::Group& group, const std::string& text, Index ro
   return copy;
 }
 
+/// Texts are padded to the longest, since the collective takes equal sizes.
 std::vector<std::string> gather_texts(comm::Group& group, const std::string& text) {
   const std::vector<Index> sizes = gather_numbers(group, static_cast<Index>(text.size()));
   const Index largest = *std::max_element(sizes.begin(), sizes.end());

@@ -8,18 +8,19 @@ namespace mpitron::checkpoint {
 
 /// Collectives of texts and of errors; every member of the group calls them.
 
-/// The root's text.
+/// Returns the root's text on every member. Every function here is called by all members of the
+/// group.
 std::string broadcast_text(comm::Group& group, const std::string& text, Index root);
-/// Every member's text, in group order, on all members.
+/// Returns every member's text, in group order, on all members.
 std::vector<std::string> gather_texts(comm::Group& group, const std::string& text);
-/// Every member's text at member 0; nothing elsewhere.
+/// Returns every member's text at member 0; nothing elsewhere.
 std::vector<std::string> collect_texts(comm::Group& group, const std::string& text);
-/// The error of the first member that has one; empty where all went well. Every member gets the
-/// same text.
+/// Returns the error of the first member that has one; an empty text where all went well. Every
+/// member gets the same text.
 std::string first_error(comm::Group& group, const std::string& error);
 
-/// What went wrong in `work`, empty where nothing did: an error of one rank must not keep it from
-/// the collectives that the others wait in.
+/// Returns what went wrong in `work`, an empty text where nothing did: an error of one rank must
+/// not keep it from the collectives that the others wait in.
 template <class Work>
 std::string error_of(Work&& work) {
   try {
@@ -31,7 +32,7 @@ std::string error_of(Work&& work) {
   }
 }
 
-/// Error(data) on every member where one has an error: the first's, told once.
+/// Throws Error(data) on every member where one has an error: the first's, told once.
 void throw_first_error(comm::Group& group, const std::string& error);
 
 /// Runs `work` on member 0; an error there is thrown by all.

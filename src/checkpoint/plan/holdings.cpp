@@ -149,7 +149,7 @@ class Catalogue {
   std::map<ShardMap, Index> maps_;
 };
 
-/// `structure(rank)` is called for the first rank of each structure.
+/// Makes holdings; `structure(rank)` is called for the first rank of each structure.
 template <class Structure>
 Holdings assemble(std::span<const Index> structure_of, std::vector<std::vector<Holdings::Cut>> cuts,
                   Structure&& structure) {
@@ -170,7 +170,7 @@ Holdings assemble(std::span<const Index> structure_of, std::vector<std::vector<H
   return holdings;
 }
 
-/// Equal texts get equal numbers, in the order of their first appearance.
+/// Gives equal texts equal numbers, in the order of their first appearance: the same on every rank.
 template <class Key>
 std::vector<Index> number(const std::vector<Key>& keys) {
   std::unordered_map<Key, Index> numbers;
@@ -183,7 +183,7 @@ std::vector<Index> number(const std::vector<Key>& keys) {
 
 }  // namespace
 
-/// Tensors in the order of their visit, without values.
+/// Describes tensors in the order of their visit, without values.
 Description::Description(std::span<const tensor::ShardedTensor> tensors) {
   for (const tensor::ShardedTensor& tensor : tensors) {
     const ShardMap map(tensor.shape, tensor.shard);

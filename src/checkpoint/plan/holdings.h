@@ -10,8 +10,8 @@
 
 namespace mpitron::checkpoint {
 
-/// What every rank holds of every data set. Ranks whose tensors differ only in the flat cuts (a
-/// distributed optimizer) share one structure.
+/// Parts of every data set that every rank holds. Ranks whose tensors differ only in the flat cuts
+/// (a distributed optimizer) share one structure.
 struct Holdings {
   struct Item {
     Index data_set = 0;  // index into data_sets
@@ -46,7 +46,8 @@ struct Description {
   bool operator==(const Description&) const = default;
 };
 
-/// Of all ranks, in order. Error(data) names a tensor that has two shapes or types.
+/// Joins the descriptions of all ranks, in order. Error(data) names a tensor that has two shapes or
+/// types.
 Holdings make_holdings(std::span<const Description> ranks);
 
 /// Gathers every member's description; all members get the same holdings. Each different structure

@@ -6,9 +6,9 @@
 
 #include "utils/error.h"
 
-// Which ranks hold the same elements. Shards of one data set must cover it once; within a shard,
-// distributed optimizers cut anywhere, so the cuts of all holders together make the ranges that are
-// shared out.
+// Finds the ranks that hold the same elements. Shards of one data set must cover it once; within a
+// shard, distributed optimizers cut anywhere, so the cuts of all holders together make the ranges
+// that are shared out.
 
 namespace mpitron::checkpoint {
 namespace {
@@ -17,7 +17,7 @@ const ShardMap& map_of(const Holdings& holdings, const ShardHolders& shard) {
   return holdings.maps[static_cast<std::size_t>(shard.map)];
 }
 
-/// Ends with the two ranks whose columns overlap without being equal.
+/// Throws Error(data) with the two ranks whose columns overlap without being equal.
 [[noreturn]] void report_overlap(const Holdings& holdings, const std::string& name,
                                  const ShardHolders& a, const ShardHolders& b) {
   const auto say = [&](const ShardHolders& shard) {
@@ -30,7 +30,7 @@ const ShardMap& map_of(const Holdings& holdings, const ShardHolders& shard) {
              say(a), say(b));
 }
 
-/// All shards have the same rows, of which their columns are each exactly once.
+/// Checks that all shards have the same rows, of which their columns are each exactly once.
 void check_shards(const Holdings& holdings, const DataSet& data_set,
                   const std::vector<ShardHolders>& shards) {
   struct Part {
@@ -102,6 +102,7 @@ std::vector<std::vector<ShardHolders>> shards_by_data_set(const Holdings& holdin
   return result;
 }
 
+/// Sweeps over all ends in order, with the holders that are open there.
 std::vector<Replicas> split_into_replicas(const std::string& name, Index numel,
                                           std::vector<Holder> holders) {
   std::erase_if(holders, [](const Holder& holder) { return holder.begin == holder.end; });
@@ -134,6 +135,8 @@ std::vector<Replicas> split_into_replicas(const std::string& name, Index numel,
   return parts;
 }
 
+/// Fills the least loaded up to a level, as water in vessels: another candidate joins while the
+/// level stays above its load by at least `least`.
 std::vector<Share> even_shares(Index bytes, Index least,
                                const std::vector<Index>& candidate_loads) {
   const auto candidates = static_cast<Index>(candidate_loads.size());

@@ -5,14 +5,14 @@
 
 #include "checkpoint/plan/replicas.h"
 
-// Who writes what. Every byte is written once, by one of its holders, so that all write about as
-// much and each writes long runs. A rank's columns of a row-major tensor are short; bands of whole
-// rows are therefore gathered on one rank, which writes them in one go.
+// Decides who writes what. Every byte is written once, by one of its holders, so that all write
+// about as much and each writes long runs. A rank's columns of a row-major tensor are short; bands
+// of whole rows are therefore gathered on one rank, which writes them in one go.
 
 namespace mpitron::checkpoint {
 namespace {
 
-/// Elements of a data set that lie together in the file and in each holder's memory.
+/// A stretch of a data set that lies together in the file and in each holder's memory.
 struct Segment {
   Index data_set = 0;
   Index map = 0;
@@ -79,6 +79,7 @@ class Planner {
   }
   Index& load(Index rank) { return plan_.rank_bytes[static_cast<std::size_t>(rank)]; }
 
+  /// Cuts a data set into segments or, where its columns are too short to write alone, into rows.
   void add_data_set(Index data_set) {
     const std::vector<ShardHolders>& shards = shards_[static_cast<std::size_t>(data_set)];
     const std::string& name = holdings_.data_sets[static_cast<std::size_t>(data_set)].name;
@@ -106,15 +107,15 @@ class Planner {
     }
   }
 
-  /// Elements [begin, end) of a shard, all held by the same ranks.
+  /// Adds elements [begin, end) of a shard, all held by the same ranks.
   void add_segments(Index data_set, Index shard, Index part, Index begin, Index end) {
     map(shard).for_each_run(begin, end, [&](Index global, Index local, Index count) {
       segments_.push_back({data_set, shard, global, global + count, local, part});
     });
   }
 
-  /// Rows between those in which some shard's part ends become bands; those rows are written as
-  /// they are.
+  /// Makes bands of the rows between those in which some shard's part ends; those rows are written
+  /// as they are.
   void add_rows(Index data_set, Index rows, const std::vector<std::vector<Index>>& parts) {
     const std::vector<ShardHolders>& shards = shards_[static_cast<std::size_t>(data_set)];
     std::vector<Index> ends = {0, rows};
@@ -147,6 +148,8 @@ class Planner {
     }
   }
 
+  /// Adds the rows in which a shard's part ends as segments: no rank holds all of such a row's
+  /// columns alike.
   void add_broken_rows(const Band& band, const std::vector<std::vector<Index>>& parts,
                        const std::vector<std::size_t>& at) {
     for (std::size_t i = 0; i < at.size(); ++i) {
@@ -161,6 +164,7 @@ class Planner {
     }
   }
 
+  /// Deals a segment out to its holders, with cuts at multiples of the alignment.
   void share_segment(const Segment& segment) {
     const std::vector<Holder>& candidates = holders(segment.replicas);
     std::vector<Index> loads;
@@ -187,6 +191,7 @@ class Planner {
     }
   }
 
+  /// Deals the rows of a band out to all who hold columns of it.
   void share_band(const Band& band) {
     std::vector<Index> ranks;
     for (const Index part : band.replicas) {
@@ -215,7 +220,7 @@ class Planner {
     }
   }
 
-  /// Rows [begin, end) for `writer`, in pieces of a bounded size.
+  /// Adds rows [begin, end) for `writer`, in pieces of a bounded size.
   void add_gathered(const Band& band, Index writer, Index begin, Index end) {
     const Index row_width = map(band.shards->front().map).row_width;
     const Index most =
@@ -234,6 +239,7 @@ class Planner {
     }
   }
 
+  /// Returns the holder with the nearest number: near ranks share a node more often than far ones.
   static const Holder& nearest(const std::vector<Holder>& holders, Index rank) {
     const auto above = std::lower_bound(holders.begin(), holders.end(), rank,
                                         [](const Holder& a, Index r) { return a.rank < r; });

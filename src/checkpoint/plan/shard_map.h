@@ -6,8 +6,8 @@
 
 namespace mpitron::checkpoint {
 
-/// Where the elements of a shard lie in the global tensor, both flat: the global tensor is `rows`
-/// rows of `row_width` elements, of which the shard has the same columns in every row. What is cut
+/// A map of the elements of a shard to the global tensor, both flat: the global tensor is `rows`
+/// rows of `row_width` elements, of which the shard has the same columns in every row. A tensor cut
 /// along its first dimension is one row. Two shards hold the same elements iff their maps are
 /// equal.
 struct ShardMap {
@@ -24,7 +24,7 @@ struct ShardMap {
   ShardMap(const Shape& global, const tensor::Shard& shard);
   auto operator<=>(const ShardMap&) const = default;
 
-  /// Elements of the shard, in each row and in all.
+  /// Returns the elements of the shard in each row; numel() in all.
   Index width() const;
   Index numel() const { return rows * width(); }
 

@@ -11,21 +11,22 @@
 #include "utils/error.h"
 #include "utils/timer.h"
 
-// Loading into any layout. Each rank reads the parts of the file that its tensors need; values are
+// Loads into any layout. Each rank reads the parts of the file that its tensors need; values are
 // converted to the type that the run wants. Extents that are read are compared with their hashes,
 // each by one rank for all.
 
 namespace mpitron::checkpoint {
 namespace {
 
-/// Rank 0 opens first: where it cannot, all end with its message instead of many alike.
+/// Opens the file on rank 0 and tells the others: where it cannot, all end with its message instead
+/// of many alike.
 File open_once(comm::Group& group, const std::filesystem::path& path) {
   std::string metadata;
   on_member_0(group, [&] { metadata = File(path).serialize(); });
   return File::deserialize(broadcast_text(group, metadata, 0));
 }
 
-/// But for the number of rows, where that may differ.
+/// Returns whether shape and type fit, but for the number of rows where that may differ.
 bool fits(const DataSet& data_set, const tensor::ShardedTensor& tensor) {
   Shape wanted = tensor.shape;
   if (tensor.rows_may_differ && wanted.rank() > 0 && data_set.shape.rank() == wanted.rank()) {
@@ -34,6 +35,7 @@ bool fits(const DataSet& data_set, const tensor::ShardedTensor& tensor) {
   return data_set.shape == wanted && convertible(data_set.dtype, tensor.value.dtype);
 }
 
+/// Writes type and shape for the table of differences.
 std::string say(DType dtype, const Shape& shape) {
   return fmt::format("{} {}", name_of(dtype), to_string(shape));
 }
@@ -43,6 +45,8 @@ std::string say(DType dtype, const Shape& shape) {
 CheckpointReader::CheckpointReader(comm::World& world, const std::filesystem::path& path)
     : group_(world.all()), file_(open_once(*group_, path)) {}
 
+/// Returns the first of the target's sources that the file has; a target without sources is read
+/// under its own name.
 const DataSet* CheckpointReader::source_of(const LoadTarget& target) const {
   for (const std::string& name : target.sources) {
     if (const DataSet* const data_set = file_.find(name)) {
@@ -52,6 +56,8 @@ const DataSet* CheckpointReader::source_of(const LoadTarget& target) const {
   return target.sources.empty() ? file_.find(target.tensor.name) : nullptr;
 }
 
+/// Reads no data. A data set is unexpected where no rank wants it; all ranks get the differences of
+/// all, each once.
 LoadReport CheckpointReader::compare(std::span<const LoadTarget> targets) {
   const std::vector<DataSet>& data_sets = file_.data_sets();
   std::vector<std::uint8_t> used(data_sets.size() + 1);  // never empty
@@ -89,6 +95,7 @@ LoadReport CheckpointReader::compare(std::span<const LoadTarget> targets) {
   return all;
 }
 
+/// Leaves out targets that do not fit: the caller has judged `compare`'s report before.
 LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
   const Timer timer;
   LoadStatistics statistics;
@@ -120,7 +127,8 @@ LoadStatistics CheckpointReader::read(std::span<const LoadTarget> targets) {
   return statistics;
 }
 
-/// Extents of which no rank needed the whole are divided among all.
+/// Divides the extents of which no rank needed the whole among all, to be read once more and
+/// hashed.
 void CheckpointReader::check_extents(ReadOutcome& outcome) {
   outcome.extents.push_back(ExtentUse::unused);  // never empty
   group_
@@ -186,6 +194,7 @@ std::string LoadReport::serialize() const {
   return text;
 }
 
+/// Reads lines of serialize; sorts, and drops differences that several ranks told.
 void LoadReport::merge(const std::string& serialized) {
   std::istringstream lines(serialized);
   for (std::string kind; std::getline(lines, kind, '\t');) {

@@ -11,7 +11,7 @@
 
 namespace mpitron::checkpoint {
 
-/// How the tensors of a checkpoint differ from those that a run wants.
+/// The differences between the tensors of a checkpoint and those that a run wants.
 struct LoadReport {
   enum class Kind { missing, mismatched, unexpected };
   struct Difference {
@@ -25,15 +25,15 @@ struct LoadReport {
 
   bool empty() const { return differences.empty(); }
   std::vector<std::string> names(Kind kind) const;
-  /// One line for each difference; empty where there is none.
+  /// Returns one line for each difference; an empty text where there is none.
   std::string text() const;
 
-  /// For gathering those of several ranks.
+  /// Pack and join reports, to gather those of several ranks.
   std::string serialize() const;
   void merge(const std::string& serialized);
 };
 
-/// Where to put a tensor of a checkpoint, in any layout and floating type.
+/// A place for a tensor of a checkpoint, in any layout and floating type.
 struct LoadTarget {
   tensor::ShardedTensor tensor;
   /// Data sets that it may come from, the first that is there; none: the tensor's name.
@@ -55,8 +55,8 @@ class CheckpointReader {
 
   const File& file() const { return file_; }
 
-  /// What is missing, mismatched or unexpected on any rank; the same on all of them. The caller
-  /// decides what it tolerates.
+  /// Returns what is missing, mismatched or unexpected on any rank; the same on all of them. The
+  /// caller decides what it tolerates.
   LoadReport compare(std::span<const LoadTarget> targets);
 
   /// Fills all targets but those that `compare` found missing or mismatched. Every byte that any
@@ -65,7 +65,7 @@ class CheckpointReader {
   LoadStatistics read(std::span<const LoadTarget> targets);
 
  private:
-  /// Null where none of the sources is there.
+  /// Returns the data set that a target comes from; null where none of the sources is there.
   const DataSet* source_of(const LoadTarget& target) const;
   void check_extents(ReadOutcome& outcome);
 

@@ -8,12 +8,15 @@
 #include "checkpoint/format/on_all_cores.h"
 #include "checkpoint/format/stored_bytes.h"
 
+// Reads a rank's parts of a file on all cores, as fast as the disk gives them, and checks what it
+// reads whole against its hashes.
+
 namespace mpitron::checkpoint {
 namespace {
 
 constexpr Index kNoExtent = -1;
 
-/// Elements [begin, end) of the shard of a request.
+/// A read: elements [begin, end) of the shard of a request.
 struct Task {
   const ReadRequest* request;
   Index begin, end;
@@ -25,7 +28,7 @@ Index element_bytes(const ReadRequest& request) {
   return static_cast<Index>(size_of(request.data_set.dtype));
 }
 
-/// The first extent that ends behind this byte of the file.
+/// Returns the first extent that ends behind this byte of the file.
 std::size_t extent_at(const std::vector<Extent>& extents, Index offset) {
   return static_cast<std::size_t>(std::partition_point(extents.begin(), extents.end(),
                                                        [offset](const Extent& extent) {
@@ -46,8 +49,9 @@ class Reading {
     std::ranges::stable_sort(tasks_, {}, &Task::offset);
   }
 
-  /// Each core reads one stretch of the file from front to back with a descriptor of its own: that
-  /// is what the system reads ahead of. Reads that hop, or share a descriptor, it takes for random.
+  /// Reads everything. Each core reads one stretch of the file from front to back with a descriptor
+  /// of its own: that is what the system reads ahead of. Reads that hop, or share a descriptor, it
+  /// takes for random.
   ReadOutcome run() {
     const std::vector<std::span<Task>> stretches = make_stretches(usable_cores());
     on_all_cores(static_cast<Index>(stretches.size()), [&](Index i) {
@@ -60,8 +64,8 @@ class Reading {
   }
 
  private:
-  /// Contiguous requests at the bounds of extents, so that whole ones can be checked; others into
-  /// pieces of equal size.
+  /// Cuts a request into tasks: a contiguous one at the bounds of extents, so that whole ones can
+  /// be checked; others into pieces of equal size.
   void cut(const ReadRequest& request) {
     const Index size = element_bytes(request), base = request.data_set.offset;
     const Index step = std::max<Index>(1, order_.read_bytes / size);
@@ -93,6 +97,7 @@ class Reading {
     }
   }
 
+  /// Notes the extents that these bytes have a part of.
   void mark(Index begin, Index end) {
     for (std::size_t i = extent_at(file_.extents(), begin);
          i < file_.extents().size() && file_.extents()[i].offset < end; ++i) {
@@ -100,8 +105,8 @@ class Reading {
     }
   }
 
-  /// The tasks cut into at most `count` runs of about as many bytes each, of which each begins at
-  /// the order's place.
+  /// Returns the tasks cut into at most `count` runs of about as many bytes each, of which each
+  /// begins at the order's place.
   std::vector<std::span<Task>> make_stretches(Index count) {
     const auto bytes_of = [](const Task& task) {
       return (task.end - task.begin) * element_bytes(*task.request);
@@ -127,6 +132,8 @@ class Reading {
     return stretches;
   }
 
+  /// Reads a task to its place, by way of scratch memory where the type changes. Elements behind
+  /// the request's limit are left out.
   void read(const Task& task, const StoredBytes& stored) {
     const ReadRequest& request = *task.request;
     const Index size = element_bytes(request);

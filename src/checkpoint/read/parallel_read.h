@@ -10,7 +10,7 @@
 
 namespace mpitron::checkpoint {
 
-/// What one rank takes out of a data set: elements [begin, end) of a shard.
+/// A rank's part of a data set: elements [begin, end) of a shard.
 struct ReadRequest {
   DataSet data_set;
   ShardMap map;
@@ -21,14 +21,15 @@ struct ReadRequest {
   DType dtype = DType::f32;
 };
 
+/// Order and sizes of reads.
 struct ReadOrder {
-  /// Where in its stretch each core begins, 0 to 1: ranks that read the same begin at different
-  /// places, so that each part comes from the disk once.
+  /// The place in its stretch at which each core begins, 0 to 1: ranks that read the same begin at
+  /// different places, so that each part comes from the disk once.
   double begin = 0;
   Index read_bytes = Index{8} << 20;  // the largest single read outside of whole extents
 };
 
-/// What became of the file's extents; the larger of two ranks' is what both know.
+/// State of one of the file's extents after reading; the larger of two ranks' is what both know.
 enum class ExtentUse : std::uint8_t { unused, used, verified };
 
 struct ReadOutcome {
@@ -43,12 +44,12 @@ struct ReadOutcome {
 ReadOutcome parallel_read(const File& file, const std::vector<ReadRequest>& requests,
                           const ReadOrder& order = {});
 
-/// Whether a load turns one type into the other: equal types, and fp32, bf16 and fp16 into each
-/// other.
+/// Returns whether a load turns one type into the other: equal types, and fp32, bf16 and fp16 into
+/// each other.
 bool convertible(DType from, DType to);
 
-/// Elements of one type as another; to half types rounded to nearest, ties to even. `from` may have
-/// any alignment.
+/// Converts elements of one type to another; to half types rounded to nearest, ties to even. `from`
+/// may have any alignment.
 void convert_elements(const void* from, DType from_type, void* to, DType to_type, Index count);
 
 }  // namespace mpitron::checkpoint

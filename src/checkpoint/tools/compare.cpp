@@ -8,6 +8,9 @@
 #include "checkpoint/format/on_all_cores.h"
 #include "checkpoint/tools/inspection.h"
 
+// Compares two checkpoints block by block on all cores: data sets by their bits, headers entry by
+// entry.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -26,7 +29,7 @@ Difference compare(const std::string& a, const std::string& b) {
   return difference;
 }
 
-// Why two data sets cannot be compared element by element; empty where they can.
+/// Returns why two data sets cannot be compared element by element; an empty text where they can.
 std::string mismatch(const DataSet& a, const DataSet& b) {
   if (a.shape != b.shape) {
     return "shape " + to_string(a.shape) + " in A and " + to_string(b.shape) + " in B";
@@ -37,7 +40,7 @@ std::string mismatch(const DataSet& a, const DataSet& b) {
   return "";
 }
 
-/// Entries of one map of a header that differ.
+/// Appends the entries of one map of a header that differ.
 template <class Map>
 void compare_maps(const std::string& kind, const Map& a, const Map& b,
                   std::vector<std::string>& into) {
@@ -56,6 +59,7 @@ void compare_maps(const std::string& kind, const Map& a, const Map& b,
   }
 }
 
+/// Files are told by their hashes: their bytes would fill the screen.
 std::map<std::string, std::string> hashes(const std::map<std::string, std::string>& files) {
   std::map<std::string, std::string> result;
   for (const auto& [name, bytes] : files) {

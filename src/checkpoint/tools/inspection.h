@@ -9,7 +9,7 @@
 
 namespace mpitron::checkpoint {
 
-/// What a tensor's elements look like. NaN and infinities are counted, and are in none of the other
+/// Figures of a tensor's elements. NaN and infinities are counted, and are in none of the other
 /// figures. Contract: sums in double, block by block of the file in order, so equal files give
 /// equal figures on any machine.
 struct Statistics {
@@ -18,10 +18,10 @@ struct Statistics {
   double deviation = 0;  // of the population
 };
 
-/// One for each data set of the file, on all cores.
+/// Returns the figures of each data set of the file, computed on all cores.
 std::vector<Statistics> statistics(const File& file);
 
-/// How a data set differs between two files.
+/// A difference of a data set between two files.
 struct Difference {
   std::string name;
   std::string what;    // "only in A", "shape [4] in A and [5] in B"; empty: elements differ
@@ -30,12 +30,12 @@ struct Difference {
   std::optional<Index> first{};  // flat index of the first
 };
 
-/// Data sets that are not equal bit for bit, by name, on all cores. The layouts that wrote the
-/// files do not matter.
+/// Returns the data sets that are not equal bit for bit, by name, computed on all cores. The
+/// layouts that wrote the files do not matter.
 std::vector<Difference> differences(const File& a, const File& b);
 
-/// What else differs of the things that decide how training goes on, a sentence each: counters,
-/// texts, embedded files. Not the configuration, the layout and the build.
+/// Returns what else differs of the things that decide how training goes on, a sentence each:
+/// counters, texts, embedded files. Not the configuration, the layout and the build.
 std::vector<std::string> differences(const Header& a, const Header& b);
 
 }  // namespace mpitron::checkpoint

@@ -12,6 +12,9 @@
 #include "checkpoint/format/posix_file.h"
 #include "utils/timer.h"
 
+// Measures how fast a folder takes checkpoints, with the writes of a real save: pieces of 4 MiB
+// from every writer, and a sync at the end.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -39,7 +42,7 @@ void write_region(const std::filesystem::path& path, Index begin, Index bytes) {
   file.sync();
 }
 
-/// One way of writing: who makes which files, and where each writer writes.
+/// Measures one way of writing: who makes which files, and where each writer writes.
 class Round {
  public:
   Round(const IoBench& bench, bool shared) : bench_(bench), shared_(shared) {}

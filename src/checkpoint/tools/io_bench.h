@@ -7,7 +7,7 @@
 
 namespace mpitron::checkpoint {
 
-/// How fast a folder takes checkpoints: one file that all writers share against a file for each.
+/// A measurement of a folder: one file that all writers share against a file for each.
 struct IoBench {
   std::filesystem::path folder;
   Index rank = 0;     // of this process among `ranks`
@@ -24,7 +24,7 @@ struct IoTimes {
   std::vector<double> shared, separate;
 };
 
-/// Files of the names io-bench.* are made and removed. Error(data) names the file of a failure.
+/// Makes and removes files of the names io-bench.*. Error(data) names the file of a failure.
 IoTimes run_io_bench(const IoBench& bench);
 
 }  // namespace mpitron::checkpoint

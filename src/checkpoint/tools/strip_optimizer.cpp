@@ -7,6 +7,9 @@
 #include "checkpoint/format/posix_file.h"
 #include "utils/error.h"
 
+// Takes the optimizer's state out of a checkpoint: two thirds or more of its bytes, needed only to
+// go on with training from there.
+
 namespace mpitron::checkpoint {
 namespace {
 
@@ -17,7 +20,7 @@ std::vector<DataSet> without_optimizer(const File& file) {
   return kept;
 }
 
-/// Nothing that is damaged may get a new seal.
+/// Verifies the extents that are kept: nothing that is damaged may get a new seal.
 void check_bytes(const File& file, const std::vector<DataSet>& data_sets) {
   std::vector<Index> extents;
   for (std::size_t i = 0; i < file.extents().size(); ++i) {
@@ -77,6 +80,7 @@ std::vector<Index> strip_older_than(const Folder& folder, Index keep_last, Index
   const std::vector<Index> older = folder.unnamed(folder.before_last(keep_last, newest));
   std::vector<Index> stripped;
   for (auto i = older.rbegin(); i != older.rend(); ++i) {
+    // The first one without the state ends it: those before it lost theirs in earlier calls.
     if (!strip_optimizer(folder, *i)) {
       break;
     }

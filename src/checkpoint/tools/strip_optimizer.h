@@ -6,8 +6,8 @@
 namespace mpitron::checkpoint {
 
 /// Replaces a checkpoint by one file without the optimizer's state (data sets below optimizer/), in
-/// the two phases of a save; the tracker stays. False where it has none. Error(data) names a file
-/// that is damaged: it stays what it is.
+/// the two phases of a save; the tracker stays. Returns false where it has none. Error(data) names
+/// a file that is damaged: it stays what it is.
 bool strip_optimizer(const Folder& folder, Index iteration);
 
 /// Leaves optimizer state to the newest `keep_last` checkpoints, of which `newest` is one and has

@@ -4,10 +4,13 @@
 #include "comm/groups/stream_copy.h"
 #include "utils/timer.h"
 
+// The thread of a save: copies, hashes, writes and syncs, while training goes on.
+
 namespace mpitron::checkpoint {
 namespace {
 
-/// The disk begins to write while the next bytes are hashed, instead of at the end.
+/// Bytes after which the disk is told to begin: it writes while the next bytes are hashed, instead
+/// of at the end.
 constexpr Index kBeginWriting = Index{32} << 20;
 
 }  // namespace
@@ -133,6 +136,7 @@ void CopyQueue::work() {
   }
 }
 
+/// Others may still be at copies that they have begun: their number tells.
 void CopyQueue::finish() {
   work();
   for (std::size_t done = done_.load(std::memory_order_acquire); done < copies_.size();

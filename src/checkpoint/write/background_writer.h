@@ -16,8 +16,8 @@
 
 namespace mpitron::checkpoint {
 
-/// Copies past the caches that several threads share out among themselves: one begins beside
-/// training, and whoever needs them done helps.
+/// A queue of copies past the caches that several threads share out among themselves: one begins
+/// beside training, and whoever needs them done helps.
 class CopyQueue {
  public:
   struct Copy {
@@ -59,20 +59,22 @@ class BackgroundWriter {
   BackgroundWriter(const BackgroundWriter&) = delete;
   BackgroundWriter& operator=(const BackgroundWriter&) = delete;
 
-  /// What the thread copies before it does anything else; others may help, or wait.
+  /// Gives the copies that the thread makes before it does anything else; others may help, or wait.
   void copy(std::shared_ptr<CopyQueue> copies);
+  /// Appends jobs; their data stay where they are until they are done.
   void push(const std::vector<Job>& jobs);
-  /// The folder is there; `created` is what the scheme said of it.
+  /// Lets writing begin: the folder is there; `created` is what the scheme said of it.
   void start(std::string created);
-  /// Nothing is to be written, now or later.
+  /// Tells that nothing is to be written, now or later.
   void cancel();
-  /// No more jobs will come.
+  /// Tells that no more jobs will come.
   void close();
 
-  /// Every job is done and on the disk, or something failed; the rest may be read then.
+  /// Returns whether every job is done and on the disk, or something failed; the rest may be read
+  /// then.
   bool done() const { return done_.load(std::memory_order_acquire); }
   const std::string& error() const { return error_; }
-  /// What the scheme says of what was written; empty where nothing was.
+  /// Returns what the scheme says of what was written; an empty text where nothing was.
   const std::string& closed_text() const { return closed_text_; }
   double seconds() const { return seconds_; }  // of work, since the first job
 

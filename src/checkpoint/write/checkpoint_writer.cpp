@@ -24,7 +24,7 @@ constexpr Index kGatherStaging = Index{64} << 20;  // enough where only gathered
 
 }  // namespace
 
-/// What stays the same while the ranks' tensors do.
+/// Everything that stays the same while the ranks' tensors do.
 struct CheckpointWriter::Plan {
   Description own;
   std::vector<DataSet> data_sets;
@@ -37,7 +37,7 @@ struct CheckpointWriter::Plan {
   Index most_staging(const WriterOptions& options) const {
     return std::max(options.staging_bytes, 4 * largest_block);
   }
-  /// For everything at once.
+  /// Returns the staging memory that takes everything at once.
   Index wanted_staging(bool asynchronous, const WriterOptions& options) const {
     const Index wanted = asynchronous ? share_bytes : std::min(gathered_bytes, kGatherStaging);
     // Blocks begin at pages, and some room is lost where the ring closes.
@@ -68,9 +68,11 @@ CheckpointWriter::CheckpointWriter(comm::World& world, const WriterOptions& opti
 
 CheckpointWriter::~CheckpointWriter() = default;
 
+/// Keeps plan and staging memory from save to save, since a run's tensors stay the same.
 void CheckpointWriter::prepare(const Request& request) {
   Description own(request.tensors);
   const bool changed = plan_ == nullptr || !(plan_->own == own);
+  // All ranks plan anew where the tensors of one have changed: planning is collective.
   if (group_->reduce(changed ? 1 : 0, comm::Reduction::maximum) > 0) {
     auto plan = std::make_unique<Plan>();
     const Holdings holdings = gather_holdings(*group_, own);
@@ -105,6 +107,9 @@ void CheckpointWriter::prepare(const Request& request) {
   }
 }
 
+/// Chooses when the copies are made: later, beside training, where all ranks have room for their
+/// whole share; now, as fast as blocks are written, where one has not; and never where the caller
+/// waits for the save.
 void CheckpointWriter::save(const Request& request) {
   MPITRON_CHECK(save_ == nullptr, request.iteration);
   save_ = std::make_unique<Save>(Folder(request.root), request.iteration);
@@ -130,7 +135,7 @@ void CheckpointWriter::save(const Request& request) {
   save_->blocked_seconds += save_->timer.seconds();
 }
 
-/// On rank 0, beside the copies: allocating the file takes as long as many of them.
+/// Makes the file on rank 0, beside the copies: allocating it takes as long as many of them.
 void CheckpointWriter::begin_file(const Request& request) {
   const Index rank = group_->rank();
   SaveContents contents{.path = save_->folder.unfinished_file(request.iteration),
@@ -148,7 +153,7 @@ void CheckpointWriter::begin_file(const Request& request) {
   }
 }
 
-/// All ranks learn what the scheme made of the folder, or why there is none.
+/// Tells all ranks what the scheme made of the folder, or why there is none.
 void CheckpointWriter::start_writing() {
   save_->started = true;
   std::string created;
@@ -173,7 +178,7 @@ void CheckpointWriter::wait_for_copies() {
   }
 }
 
-/// Whether the present stage of the save has ended on all ranks.
+/// Returns whether the present stage of the save has ended on all ranks.
 bool CheckpointWriter::stage_done() {
   const auto ready = [](const auto& future) {
     return !future.valid() || future.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
@@ -184,6 +189,8 @@ bool CheckpointWriter::stage_done() {
   return group_->reduce(done ? 1 : 0, comm::Reduction::minimum) > 0;
 }
 
+/// Goes through the stages of a save, each ended on all ranks before the next begins. After an
+/// error rank 0 removes what was written.
 std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
   if (save_ == nullptr) {
     return std::nullopt;
@@ -220,8 +227,8 @@ std::optional<SaveReport> CheckpointWriter::finish(bool wait) {
   return report;
 }
 
-/// With what every rank has written, or the first error of any of them. The rest goes on beside
-/// training: syncs may take long.
+/// Begins the commit with what every rank has written, or takes the first error of any of them. The
+/// rest goes on beside training: syncs may take long.
 void CheckpointWriter::complete() {
   save_->written = true;
   std::string error = save_->writer->error();
@@ -244,6 +251,7 @@ void CheckpointWriter::complete() {
   }
 }
 
+/// Times are those of the slowest rank, by collective calls.
 SaveReport CheckpointWriter::make_report() {
   const auto slowest = [this](double seconds) {
     return group_->reduce(seconds, comm::Reduction::maximum);

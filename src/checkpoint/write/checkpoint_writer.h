@@ -16,7 +16,7 @@ class Trace;
 
 namespace mpitron::checkpoint {
 
-/// How a save ended; the same on all ranks.
+/// The end of a save; the same on all ranks.
 struct SaveReport {
   Index iteration = 0;
   std::string error;  // empty: the checkpoint is complete; otherwise it names rank, host and file
@@ -70,9 +70,10 @@ class CheckpointWriter {
   /// none is in flight or it goes on. Called between two iterations.
   std::optional<SaveReport> finish(bool wait);
 
-  /// Of this rank, in bytes; constant from the first save on while the tensors stay the same.
+  /// Returns the staging memory of this rank, in bytes; constant from the first save on while the
+  /// tensors stay the same.
   Index staging_bytes() const;
-  /// Largest share of a rank over the mean.
+  /// Returns the largest share of a rank over the mean.
   double imbalance() const;
 
  private:

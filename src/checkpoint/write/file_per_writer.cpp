@@ -3,6 +3,9 @@
 #include "checkpoint/format/writer_files.h"
 #include "checkpoint/write/file_scheme.h"
 
+// The scheme of a file for each writer (schema 2): every rank seals its own, and rank 0 writes the
+// view that shows them as one.
+
 namespace mpitron::checkpoint {
 namespace {
 

@@ -22,7 +22,8 @@ namespace {
 constexpr const char* kRank = "local/rank";
 constexpr Index kMessageBytes = Index{16} << 20;
 
-/// r, r + jump, ... : blocks of jump * factor ranks hold `jump` groups each.
+/// Makes the group r, r + jump, ... of this rank: blocks of jump * factor ranks hold `jump` groups
+/// each.
 std::shared_ptr<comm::Group> replica_group(comm::World& world, Index jump, Index factor) {
   if (factor < 2) {
     return world.make_group("alone", {world.rank()});
@@ -36,7 +37,7 @@ std::shared_ptr<comm::Group> replica_group(comm::World& world, Index jump, Index
   return world.make_group("local checkpoint replicas", ranks);
 }
 
-/// One file is what travels to the replicas.
+/// Returns options for one file: that is what travels to the replicas.
 WriterOptions of_one_rank(WriterOptions options) {
   options.file_per_writer = false;
   return options;
@@ -51,6 +52,8 @@ LocalCheckpoints::LocalCheckpoints(comm::World& world, Options options)
       options_(std::move(options)),
       writer_(*alone_, of_one_rank(options_.writer)) {}
 
+/// Returns a tensor of which this rank has everything: its own elements in a row, under a name of
+/// their own.
 tensor::ShardedTensor LocalCheckpoints::own(const tensor::ShardedTensor& tensor) {
   tensor::ShardedTensor own = tensor;
   const Index elements = tensor.value.numel();
@@ -63,6 +66,8 @@ tensor::ShardedTensor LocalCheckpoints::own(const tensor::ShardedTensor& tensor)
   return own;
 }
 
+/// Appends a hash of the place among all elements, so that a rank may save several pieces of one
+/// tensor.
 std::string LocalCheckpoints::own_name(const std::string& name,
                                        const tensor::ShardedTensor& tensor) {
   std::string place =
@@ -73,11 +78,13 @@ std::string LocalCheckpoints::own_name(const std::string& name,
   return fmt::format("{}@{:016x}", name, hash64(place));
 }
 
+/// Returns FOLDER/rank_<holder>, or inside of it of_rank_<owner> for a copy.
 Folder LocalCheckpoints::folder_of(Index holder, Index owner) const {
   const std::filesystem::path root = options_.folder / fmt::format("rank_{:05d}", holder);
   return Folder(holder == owner ? root : root / fmt::format("of_rank_{:05d}", owner));
 }
 
+/// Starts to write this rank's file; copies travel in `finish`, once it is complete.
 void LocalCheckpoints::save(const CheckpointWriter::Request& request) {
   std::vector<tensor::ShardedTensor> tensors;
   for (const tensor::ShardedTensor& tensor : request.tensors) {
@@ -96,6 +103,8 @@ void LocalCheckpoints::save(const CheckpointWriter::Request& request) {
                 .asynchronous = request.asynchronous});
 }
 
+/// Asks whether all ranks have written, and only then exchanges copies and removes the checkpoint
+/// before. Times of the report are those of the slowest rank.
 std::optional<SaveReport> LocalCheckpoints::finish(bool wait) {
   if (!in_flight_) {
     return std::nullopt;
@@ -129,8 +138,8 @@ std::optional<SaveReport> LocalCheckpoints::finish(bool wait) {
   return report;
 }
 
-/// Everybody's file goes to the others of the group, one after another. Whoever cannot write goes
-/// on receiving, so that nobody waits for it, and says at the end what was wrong.
+/// Sends everybody's file to the others of the group, one after another. A rank that cannot write
+/// goes on receiving, so that nobody waits for it, and says at the end what was wrong.
 void LocalCheckpoints::exchange_replicas(Index iteration) {
   std::string error;
   for (Index member = 0; member < replicas_->size(); ++member) {
@@ -154,6 +163,7 @@ void LocalCheckpoints::exchange_replicas(Index iteration) {
   }
 }
 
+/// Sends the size, then pieces of 16 MiB, so that memory does not grow with the file.
 void LocalCheckpoints::send_file(comm::Group& group, const std::vector<Index>& to,
                                  const std::filesystem::path& file) {
   if (to.empty()) {
@@ -175,6 +185,7 @@ void LocalCheckpoints::send_file(comm::Group& group, const std::vector<Index>& t
   }
 }
 
+/// Receives what send_file sends. After a failed write the rest is still received.
 void LocalCheckpoints::receive_file(comm::Group& group, Index from, const Folder& to,
                                     Index iteration) {
   Index size = 0;
@@ -200,7 +211,7 @@ void LocalCheckpoints::receive_file(comm::Group& group, Index from, const Folder
   to.commit(iteration);
 }
 
-/// "ITERATION OWNER" lines of what this rank's folders hold.
+/// Returns "ITERATION OWNER" lines of what this rank's folders hold, whole and of this layout.
 std::string LocalCheckpoints::find(const std::string& layout) const {
   std::string lines;
   for (const Index owner : replicas_->ranks()) {
@@ -219,6 +230,8 @@ std::string LocalCheckpoints::find(const std::string& layout) const {
   return lines;
 }
 
+/// Returns the newest iteration of which every rank's file is somewhere, and keeps who holds what
+/// for `fetch`.
 std::optional<Index> LocalCheckpoints::newest(const std::string& layout) {
   std::string lines;
   throw_first_error(*all_, error_of([&] { lines = find(layout); }));
@@ -240,6 +253,7 @@ std::optional<Index> LocalCheckpoints::newest(const std::string& layout) {
   return std::nullopt;
 }
 
+/// All ranks walk over all owners in one order, so that every send has its receive.
 std::filesystem::path LocalCheckpoints::fetch(Index iteration) {
   std::string error;
   for (const auto& [owner, holders] : holders_) {

@@ -11,10 +11,10 @@
 
 namespace mpitron::checkpoint {
 
-/// A rank's own state as one file in a folder of its node, for the same layout only:
-/// `FOLDER/rank_00003/iter_0000100/checkpoint.h5`, and `FOLDER/rank_00003/of_rank_00007/...` for
-/// what rank 3 holds of rank 7. Only the newest is kept. All ranks call everything; an error of one
-/// is an error of all.
+/// Checkpoints on the nodes' own disks: a rank's state as one file in a folder of its node, for the
+/// same layout only: `FOLDER/rank_00003/iter_0000100/checkpoint.h5`, and
+/// `FOLDER/rank_00003/of_rank_00007/...` for what rank 3 holds of rank 7. Only the newest is kept.
+/// All ranks call everything; an error of one is an error of all.
 class LocalCheckpoints {
  public:
   struct Options {
@@ -26,24 +26,26 @@ class LocalCheckpoints {
   };
   LocalCheckpoints(comm::World& world, Options options);
 
-  /// As CheckpointWriter's, with the rank's own tensors; the header's layout is what a later run
-  /// must have. The request's root is not looked at.
+  /// Saves as CheckpointWriter does, the rank's own tensors; the header's layout is what a later
+  /// run must have. The request's root is not looked at.
   void save(const CheckpointWriter::Request& request);
   void wait_for_copies() { writer_.wait_for_copies(); }
-  /// When all ranks have written: exchanges replicas, deletes older ones.
+  /// Ends a save when all ranks have written: exchanges replicas, deletes older ones.
   std::optional<SaveReport> finish(bool wait);
 
-  /// The newest iteration of which every rank's state is somewhere, whole and of this layout.
+  /// Returns the newest iteration of which every rank's state is somewhere, whole and of this
+  /// layout.
   std::optional<Index> newest(const std::string& layout);
-  /// This rank's file of what `newest` found; ranks that have lost theirs get it from a replica.
+  /// Returns this rank's file of what `newest` found; ranks that have lost theirs get it from a
+  /// replica.
   std::filesystem::path fetch(Index iteration);
 
-  /// For readers of `fetch`'s file.
+  /// Returns a world of this rank alone, for readers of `fetch`'s file.
   comm::World& alone() { return *alone_; }
-  /// The tensor as it is in a rank's own file: its elements in a row.
+  /// Returns the tensor as it is in a rank's own file: its elements in a row.
   static tensor::ShardedTensor own(const tensor::ShardedTensor& tensor);
-  /// What `name` is called there: with a hash of the place in the global tensor, so that no run
-  /// takes elements for others.
+  /// Returns what `name` is called there: with a hash of the place in the global tensor, so that no
+  /// run takes elements for others.
   static std::string own_name(const std::string& name, const tensor::ShardedTensor& tensor);
 
  private:
@@ -61,7 +63,7 @@ class LocalCheckpoints {
   CheckpointWriter writer_;  // of this rank's file, on its own
   bool in_flight_ = false;
   std::optional<SaveReport> ended_;  // this rank's part
-  /// Of what `newest` found: for each rank, who has its file.
+  /// Holders of what `newest` found: for each rank, who has its file.
   std::map<Index, std::set<Index>> holders_;
 };
 

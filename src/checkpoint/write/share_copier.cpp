@@ -77,6 +77,8 @@ void ShareCopier::write(const RankShare::Write& write) {
   }
 }
 
+/// Receives the other ranks' columns of some rows into scratch memory, and puts all columns into
+/// their places in a block of the ring.
 void ShareCopier::gather(const RankShare::Gather& gather) {
   const DataSet& data_set = data_sets_[static_cast<std::size_t>(gather.data_set)];
   const Index size = element(gather.data_set);
@@ -131,6 +133,7 @@ void ShareCopier::scatter(const RankShare::Gather& gather, const RankShare::Colu
   }
 }
 
+/// Takes a block of the ring; where it is full, hands over what is copied and waits for the writer.
 StagingRing::Block ShareCopier::allocate(Index bytes) {
   StagingRing::Block block = environment_.ring.allocate(bytes);
   if (block.data == nullptr) {

@@ -10,14 +10,14 @@
 
 namespace mpitron::checkpoint {
 
-/// When the tensors of a save may change again.
+/// Moments from which the tensors of a save may change again.
 enum class Snapshot {
   none,   // when everything is written
   now,    // when the copier returns
   later,  // when the writer's copies are done; all of the share has room in the ring
 };
 
-/// Brings a rank's share to its background writer: what is contiguous from the tensors or copies of
+/// Brings a rank's share to its background writer: contiguous ranges from the tensors or copies of
 /// them, and whole rows gathered from those that have their columns.
 class ShareCopier {
  public:

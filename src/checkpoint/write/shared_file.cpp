@@ -1,5 +1,8 @@
 #include "checkpoint/write/file_scheme.h"
 
+// The scheme of one file for all ranks (schema 1): rank 0 lays it out, every rank writes at its
+// offsets, and rank 0 seals it with everybody's hashes.
+
 namespace mpitron::checkpoint {
 namespace {
 

@@ -16,16 +16,16 @@ class StagingRing {
     Index end = 0;              // what `release` wants
   };
 
-  /// Without memory: the capacity is 0, nothing is staged.
+  /// Makes a ring without memory: the capacity is 0, nothing is staged.
   StagingRing() = default;
-  /// All pages are touched here, so that filling does not wait for the system.
+  /// Takes the memory. All pages are touched here, so that filling does not wait for the system.
   explicit StagingRing(Index capacity);
 
   Index capacity() const { return capacity_; }
-  /// `bytes` contiguous bytes, aligned to pages; at most half of the capacity, so that there is
-  /// room once enough was released.
+  /// Takes `bytes` contiguous bytes, aligned to pages; at most half of the capacity, so that there
+  /// is room once enough was released.
   Block allocate(Index bytes);
-  /// This block and all before it; by the other thread.
+  /// Gives back this block and all before it; called by the other thread.
   void release(const Block& block) { released_.store(block.end, std::memory_order_release); }
 
  private:

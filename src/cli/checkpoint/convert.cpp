@@ -13,12 +13,18 @@
 #include "utils/log.h"
 #include "utils/timer.h"
 
+// `mpitron convert` and `mpitron adapter`: flags in, a folder of another format out. The work is
+// done by src/convert; this file turns flags (its own names and those of Megatron's
+// tools/checkpoint/convert.py) into ConvertSettings and prints what the conversion reports. The
+// exit code is result_rejected where --verify finds a tensor that came back different.
+
 namespace mpitron::cli {
 
 namespace {
 
 constexpr Index kMegabyte = 1'000'000, kLargestSize = 1'000'000'000;
 
+/// Everything as it was typed; empty texts and zeros mean that a flag was not given.
 struct ConvertFlags {
   std::string from, to, from_format, to_format, model_type, dtype, loader, saver, adapter;
   Index divisible_by = 128, true_vocab_size = 0, shard_megabytes = 5000;
@@ -64,6 +70,7 @@ void declare(Flags& flags, ConvertFlags& o) {
   flags.option("--target-pipeline-parallel-size", o.pipeline_ranks, "checked only, likewise");
 }
 
+/// Returns nothing for an empty name, which keeps every tensor's own type.
 std::optional<DType> parse_dtype(const std::string& name) {
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16}) {
     if (name == name_of(dtype)) {
@@ -81,6 +88,8 @@ std::string family_of(std::string name) {
   return name == "gpt" ? "" : name;
 }
 
+/// Decides what is written, in this order: --to-format, --saver, a target layout, and at last the
+/// format that the source is not.
 convert::Format output_format(const ConvertFlags& options, convert::Format from) {
   using enum convert::Format;
   if (!options.to_format.empty()) {
@@ -96,6 +105,10 @@ convert::Format output_format(const ConvertFlags& options, convert::Format from)
   return from == mpitron ? hugging_face : mpitron;
 }
 
+/// Checks all numbers before the source is opened, so that a mistake costs no minutes of reading.
+/// The vocabulary is padded to a multiple of --make-vocab-size-divisible-by times the target's
+/// tensor ranks, as Megatron pads it. Error(usage) for missing paths, numbers out of range and a
+/// target that is the source.
 convert::ConvertSettings settings_of(const ConvertFlags& options) {
   if (options.from.empty() || options.to.empty()) {
     throw_usage("convert: --from and --to are needed (or --load-dir and --save-dir)");
@@ -160,13 +173,14 @@ class Bars {
   void clear() { bar_.reset(); }
 
  private:
-  /// Begun ones count, so that small models have some.
+  /// Rounds up, so that the bars of small models have a length.
   static Index megabytes(Index bytes) { return (bytes + kMegabyte - 1) / kMegabyte; }
 
   std::string part_;
   std::unique_ptr<train::ProgressBar> bar_;
 };
 
+/// Prints the first ten names and counts the others: a model of experts has thousands of tensors.
 void print_list(const char* title, const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 10;
   for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) {

@@ -13,6 +13,10 @@
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
 
+// `mpitron inspect`: what one checkpoint file holds (header, state, tensors, their statistics), or
+// how two differ. Only headers are read unless --statistics or a comparison asks for elements. Exit
+// code of a comparison: 0 equal, 1 different.
+
 namespace mpitron::cli {
 namespace {
 
@@ -29,7 +33,9 @@ struct InspectFlags {
   std::string extract_tokenizer;  // folder
 };
 
-// Layers in the order of their numbers, not of their digits.
+/// Orders names so that layer 10 follows layer 9: runs of digits are compared by their length and
+/// then as texts, all other characters by their codes. Numbers have no leading zeros in these
+/// names.
 bool natural_less(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   std::size_t i = 0, j = 0;
@@ -57,6 +63,7 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
+/// Columns of one tensor's statistics; counts of NaN and Inf only where there are any.
 std::string figures(const Statistics& s) {
   return fmt::format("  min {:<11.4g} max {:<11.4g} mean {:<11.4g} std {:<11.4g}{}{}", s.minimum,
                      s.maximum, s.mean, s.deviation,
@@ -64,6 +71,8 @@ std::string figures(const Statistics& s) {
                      s.infinities > 0 ? fmt::format(" {} Inf", s.infinities) : "");
 }
 
+/// Tells of a checkpoint of --save-file-per-writer, whose file shows the data of several others as
+/// its own.
 std::string writers_sentence(const checkpoint::Storage& storage) {
   Index bytes = 0;
   for (const std::filesystem::path& path : storage.files) {
@@ -73,6 +82,7 @@ std::string writers_sentence(const checkpoint::Storage& storage) {
                      readable_bytes(bytes));
 }
 
+/// Prints everything beside tensors; the configuration only on request, since it is pages of JSON.
 void print_header(const File& file, const InspectFlags& options) {
   const Header& header = file.header();
   log::print(
@@ -105,7 +115,8 @@ void print_header(const File& file, const InspectFlags& options) {
   }
 }
 
-// A heading wherever the group changes, its data sets below it.
+/// Prints a heading wherever the group changes and its data sets below it. `statistics` is empty or
+/// parallel to file.data_sets().
 void print_tree(const File& file, const std::vector<Statistics>& statistics) {
   const std::vector<DataSet>& all = file.data_sets();
   std::vector<std::size_t> order(all.size());
@@ -137,7 +148,8 @@ void print_tree(const File& file, const std::vector<Statistics>& statistics) {
       fmt::format("{} data sets, {} elements, {}", all.size(), elements, readable_bytes(bytes)));
 }
 
-// These texts are JSON where mpitron wrote them.
+/// Layout and configuration are JSON where mpitron wrote them and go into the output as they are;
+/// any other text becomes a string.
 std::string json_or_text(const std::string& text) {
   return text.starts_with('{') ? text : io::json_string(text);
 }
@@ -151,6 +163,7 @@ std::string json_object(const Map& map, Write&& write) {
   return "{" + text + "}";
 }
 
+/// Members of the header without the braces, for callers that add their own.
 std::string to_json(const Header& header) {
   return fmt::format(
       R"("schema_version": {}, "iteration": {}, "consumed_train_samples": {}, "build": {}, )"
@@ -190,7 +203,8 @@ std::string to_json(const File& file, const std::vector<Statistics>& statistics)
                      io::json_string(file.path().string()), to_json(file.header()), data_sets);
 }
 
-/// Names come from a file that anybody may have made: none may lead out of the folder.
+/// Writes the tokenizer's files that a checkpoint carries. Names come from a file that anybody may
+/// have made: one that could lead out of the folder is refused.
 void extract_tokenizer(const File& file, const std::filesystem::path& folder) {
   const auto& files = file.header().files;
   if (files.empty()) {
@@ -210,6 +224,7 @@ void extract_tokenizer(const File& file, const std::filesystem::path& folder) {
   }
 }
 
+/// Reads elements for --statistics only.
 int inspect_one(const File& file, const InspectFlags& options) {
   if (!options.extract_tokenizer.empty()) {
     extract_tokenizer(file, options.extract_tokenizer);
@@ -226,6 +241,8 @@ int inspect_one(const File& file, const InspectFlags& options) {
   return 0;
 }
 
+/// Tells a difference: of presence, type or shape in its own words, of elements by their number and
+/// the largest distance.
 std::string sentence(const Difference& difference) {
   if (!difference.what.empty()) {
     return difference.name + ": " + difference.what;
@@ -241,6 +258,7 @@ std::string to_json(const Difference& difference) {
                      difference.elements, io::json_number(difference.largest));
 }
 
+/// Compares state and tensors; layouts may differ, since data sets are whole tensors in either.
 int inspect_two(const File& a, const File& b, const InspectFlags& options) {
   const std::vector<std::string> headers = checkpoint::differences(a.header(), b.header());
   const std::vector<Difference> data = checkpoint::differences(a, b);

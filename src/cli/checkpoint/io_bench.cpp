@@ -10,10 +10,15 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron io-bench DIR`: times checkpoint::run_io_bench on the ranks of this job and says whether
+// runs that save to DIR should write one shared file or, by --save-file-per-writer, one file for
+// each writer.
+
 namespace mpitron::cli {
 namespace {
 
-// Below this share of the speed of separate files, sharing one costs more than files cost trouble.
+/// Share of the speed of separate files from which one shared file is recommended: below it the
+/// speed lost costs more than many files cost trouble.
 constexpr double kGoodEnough = 0.8;
 
 double median(std::vector<double> values) {
@@ -22,6 +27,7 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+/// Compares medians, since a shared file system has bursts that a mean would follow.
 void report(const checkpoint::IoBench& bench, const checkpoint::IoTimes& times, bool json) {
   const Index writers = bench.ranks * bench.threads;
   const auto bytes = static_cast<double>(writers * bench.bytes_per_writer);

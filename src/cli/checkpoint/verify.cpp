@@ -10,10 +10,13 @@
 #include "utils/log.h"
 #include "utils/timer.h"
 
+// `mpitron verify PATH`: reads a checkpoint as a whole, compares the hashes of its seal, and names
+// each damaged data set with file and offset. Exit code 0: intact, ExitCode::data: not.
+
 namespace mpitron::cli {
 namespace {
 
-/// What is wrong with a file: a sentence for the whole of it, or its damaged parts.
+/// The damage of a file: a sentence for the whole of it, or its damaged parts.
 struct Finding {
   std::string whole;
   checkpoint::Verification data;
@@ -21,6 +24,8 @@ struct Finding {
   bool intact() const { return whole.empty() && data.damaged.empty(); }
 };
 
+/// Turns an error on opening into a finding, so that --json reports a file without a readable
+/// header as damaged, too. Long reads log their progress once a second.
 Finding look_at(const std::filesystem::path& path) {
   Finding finding;
   Timer since_line;

@@ -7,6 +7,10 @@
 #include "train/run/exit_signals.h"
 #include "utils/log.h"
 
+// `mpitron clean`: flags of corpus::clean and its report. It joins the steps of Megatron's
+// tools/openwebtext scripts: address, repair of the text, language, length, decontamination against
+// evaluation tasks.
+
 namespace mpitron::cli {
 namespace {
 
@@ -19,6 +23,7 @@ struct CleanFlags {
   bool json = false;
 };
 
+/// Flags of the filters; defaults are those of the fields they point to.
 void declare_filters(Flags& flags, CleanFlags& options) {
   corpus::CleanOptions& clean = options.clean;
   flags.flag("--no-url-filter", options.keep_urls, "keep documents whatever their address is");
@@ -69,6 +74,7 @@ std::string report_json(const corpus::CleanReport& report) {
       report.bytes_written, report.seconds);
 }
 
+/// One row for each fate that some document met, with its share of all documents read.
 std::string report_text(const corpus::CleanReport& report, const std::string& output) {
   const double percent = 100.0 / static_cast<double>(std::max<Index>(report.documents, 1));
   std::string text;

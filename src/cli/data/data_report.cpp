@@ -10,6 +10,10 @@
 #include "train/batches/training_data.h"
 #include "utils/log.h"
 
+// `mpitron data report`: which share each corpus has in training, validation and test, before a run
+// starts. It takes the training command's own options, builds the same data sets and asks them, so
+// that the figures are those of the run and its sample indices are left in the cache.
+
 namespace mpitron::cli {
 namespace {
 
@@ -23,13 +27,15 @@ constexpr const char* kReportHelp =
     "With --dataset bert or t5: [--mask-prob P] [--short-seq-prob P] [--decoder-seq-length N]\n"
     "[--bert-no-binary-head].\n";
 
-/// Options that the training commands of this build do not take.
+/// The data set that --dataset names, with the options of masked language models that the GPT
+/// training command does not know.
 struct Kind {
   std::string name = "gpt";
   data::MaskedLmDescription masking;
   bool binary_head = true;
 };
 
+/// Leaves `target` as it is without the option; Error(usage) for anything but a number from 0 on.
 template <class T>
 void take_number(Arguments& flags, const std::string& name, T& target) {
   if (const auto text = take_value(flags, name)) {
@@ -41,6 +47,7 @@ void take_number(Arguments& flags, const std::string& name, T& target) {
   }
 }
 
+/// T5's defaults are Megatron's: decoder length 128, geometric spans of up to 10 tokens.
 Kind take_kind(Arguments& flags) {
   Kind kind;
   kind.name = take_value(flags, "--dataset").value_or("gpt");
@@ -71,7 +78,8 @@ struct SplitReport {
   std::vector<SourceShare> shares;
 };
 
-/// The samples of a data set that a run asks for: nothing means all of them.
+/// Counts the samples that a run asks for, all of the data set where `wanted` is nothing. A null
+/// `dataset` (an empty split) gives a report without shares.
 SplitReport report_of(const std::string& name, const data::Dataset* dataset,
                       std::optional<Index> wanted) {
   SplitReport report{name, 0, {}};
@@ -94,6 +102,8 @@ std::vector<SplitReport> gpt_reports(const data::GptDataRequest& request) {
   return reports;
 }
 
+/// BERT adds three special tokens to a sample ([CLS], [SEP], [SEP]) and needs two sentences for its
+/// binary head; T5 adds two and needs one.
 std::vector<SplitReport> masked_lm_reports(const data::GptDataRequest& request, const Kind& kind) {
   const bool is_t5 = kind.name == "t5";
   const data::MaskedLmShareRequest shares{.data = request,
@@ -110,7 +120,8 @@ std::vector<SplitReport> masked_lm_reports(const data::GptDataRequest& request, 
   return reports;
 }
 
-/// Of tokens; where these are not counted, of sequences, which are samples then (conversations).
+/// Counts epochs in tokens. Conversations have no token count: there, a sequence is a sample and
+/// epochs are counted in them.
 double epochs_used(const SourceShare& share) {
   const bool counted = share.tokens > 0;
   const Index epoch = counted ? share.tokens : share.sequences;

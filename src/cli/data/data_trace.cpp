@@ -13,6 +13,10 @@
 #include "train/batches/training_data.h"
 #include "utils/log.h"
 
+// `mpitron data trace`: from an iteration to the documents it reads, with their bytes on disk, or
+// from a document to the iterations that read it. Both follow from flags alone: the sample order is
+// a function of seed, sizes and layout, so no run is asked.
+
 namespace mpitron::cli {
 namespace {
 
@@ -26,6 +30,7 @@ constexpr const char* kTraceHelp =
     "data-parallel rank R alone, if given), or which iterations read document N (from 0 on) of a\n"
     "corpus of --data-path.\n";
 
+/// Returns the number; Error(usage) names the flag.
 Index number_of(const std::string& flag, const std::string& text) {
   Index value = 0;
   const char* end = text.data() + text.size();
@@ -36,6 +41,8 @@ Index number_of(const std::string& flag, const std::string& text) {
   return value;
 }
 
+/// The text and JSON forms of a sample and of a piece; the JSON of a sample stays open for its
+/// pieces.
 std::string line(const ScheduledSample& use) {
   return fmt::format("iteration {} rank {} microbatch {} sample {}", use.iteration,
                      use.data_parallel_rank, use.microbatch, use.sample);
@@ -67,6 +74,7 @@ std::string to_json(const SamplePiece& piece) {
             : "");
 }
 
+/// Prints each sample with its pieces in their order, as lines or as one JSON object.
 void print_iteration(const data::Dataset& dataset, const std::vector<ScheduledSample>& samples,
                      bool json) {
   std::string text;
@@ -92,7 +100,8 @@ void print_iteration(const data::Dataset& dataset, const std::vector<ScheduledSa
   }
 }
 
-/// The samples that hold a document, sorted.
+/// Returns the samples that hold `document` ("PREFIX:N"), sorted. Error(usage) for a corpus that
+/// training does not read or a document that it does not have.
 std::vector<Index> samples_of(const data::GptDataRequest& request, const data::Dataset& dataset,
                               const std::string& document) {
   const std::size_t colon = document.rfind(':');
@@ -120,6 +129,8 @@ std::vector<Index> samples_of(const data::GptDataRequest& request, const data::D
   return samples;
 }
 
+/// Prints when the samples of a document are read: each epoch reads them anew, so that uses may be
+/// more than samples.
 void print_uses(const std::vector<ScheduledSample>& uses, Index samples, bool json) {
   std::string list;
   for (const ScheduledSample& use : uses) {
@@ -139,6 +150,7 @@ void print_uses(const std::vector<ScheduledSample>& uses, Index samples, bool js
 
 }  // namespace
 
+/// The command's own words are taken out first; all others are options of the run.
 int data_trace(const Arguments& arguments) {
   if (const auto help = config::requested_help(arguments)) {
     log::print(kTraceHelp + *help);

@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron dataset convert`: the same corpus as .bin and .idx or as one HDF5 file. The ending .h5
+// of exactly one of the two paths tells the direction.
+
 namespace mpitron::cli {
 namespace {
 
@@ -36,6 +39,8 @@ Conversion read_paths(const Arguments& paths) {
   return conversion;
 }
 
+/// Copies sequences, document bounds and modes; token types stay, so that going back gives the same
+/// bytes.
 void convert_corpus(const io::TokenFile& corpus, const Conversion& conversion) {
   if (conversion.to_hdf5) {
     io::write_token_hdf5(corpus, conversion.to, conversion.tokenizer_hash);

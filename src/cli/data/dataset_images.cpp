@@ -12,10 +12,14 @@
 #include "utils/log.h"
 #include "utils/system/parallel_for.h"
 
+// `mpitron dataset images`: pack, inspect, verify and draw. Each takes an archive (.h5), a folder
+// with one folder for each class, or shards (.tar), as data::open_images tells them apart.
+
 namespace mpitron::cli {
 namespace {
 
-/// What a command is given in front of its options: `count` paths.
+/// Takes the `count` paths that stand in front of a command's options. Error(usage) with `usage`
+/// for any other number, unless help is asked for.
 Arguments paths_of(Arguments& arguments, std::size_t count, const std::string& usage) {
   Arguments paths = take_paths(arguments);
   const bool asks_for_help = std::ranges::count(arguments, "--help") > 0;
@@ -64,14 +68,14 @@ int pack(const Arguments& arguments) {
   return 0;
 }
 
-/// What `inspect` and `verify` are given: one set of images, and whether to print JSON.
+/// Arguments of `inspect` and `verify`: one set of images, and whether to print JSON.
 struct ListedImages {
   std::string path;
   std::unique_ptr<data::ImageList> list;
   bool json = false;
 
-  /// Parses what is typed behind the command; `add_options`: those of its own. False where help was
-  /// asked for.
+  /// Parses what is typed behind the command and opens the images; `add_options` declares the
+  /// options that only this command has. False where help was asked for.
   template <class AddOptions>
   bool open(const Arguments& arguments, const std::string& command, const std::string& summary,
             const AddOptions& add_options) {
@@ -90,6 +94,7 @@ struct ListedImages {
   }
 };
 
+/// Decodes the image: width and height are those of its pixels, not those that a header claims.
 void show_image(const ListedImages& images, Index image) {
   const data::ImageList& list = *images.list;
   if (image >= list.size()) {
@@ -136,7 +141,8 @@ int inspect_images(const Arguments& arguments) {
   return 0;
 }
 
-/// Looks at every image on all cores; `problem` of an image is empty where it is as it was packed.
+/// Asks `problem(image)` of every image on all cores, logs what is not empty in the images' order
+/// and returns how many.
 template <class Problem>
 Index report_problems(const data::ImageList& list, const Problem& problem) {
   std::vector<std::string> problems(static_cast<std::size_t>(list.size()));
@@ -152,6 +158,8 @@ Index report_problems(const data::ImageList& list, const Problem& problem) {
   return count;
 }
 
+/// Only archives carry hashes of their images' bytes; images of folders and shards can be decoded,
+/// no more.
 int verify_images(const Arguments& arguments) {
   bool decode = false;
   ListedImages images;

@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron dataset inspect PREFIX|FILE.h5`: counts and lengths of a tokenised corpus, or one of its
+// documents.
+
 namespace mpitron::cli {
 namespace {
 
@@ -20,7 +23,7 @@ struct InspectFlags {
   bool json = false;
 };
 
-/// Its text where a tokenizer is given, else its ids.
+/// Prints the document's text where a tokenizer is given, else its ids; --json has both.
 void print_document(const io::TokenFile& corpus, const InspectFlags& options) {
   const std::vector<std::int64_t> tokens = corpus::document_tokens(corpus, options.document);
   const tokenizers::TokenizerOptions& given = options.tokenizer;

@@ -6,6 +6,9 @@
 #include "train/run/exit_signals.h"
 #include "utils/log.h"
 
+// `mpitron dedup`: flags of corpus::dedup and its report. The options carry the names of Megatron's
+// find_duplicates.py where it has them.
+
 namespace mpitron::cli {
 namespace {
 

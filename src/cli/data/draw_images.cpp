@@ -6,6 +6,9 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron dataset images draw`: data sets of drawn shapes that need no download, for first runs of
+// vision models and for tests.
+
 namespace mpitron::cli {
 
 int draw_images(const Arguments& arguments) {

@@ -5,6 +5,8 @@
 #include "data/preprocess/json_text.h"
 #include "utils/log.h"
 
+// `mpitron merge-datasets`: Megatron's tools/merge_datasets.py, for .bin with .idx and for HDF5.
+
 namespace mpitron::cli {
 
 int merge_datasets(const Arguments& arguments) {

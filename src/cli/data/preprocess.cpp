@@ -9,6 +9,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron preprocess`: Megatron's tools/preprocess_data.py as flags of data::preprocess, with its
+// file names (PREFIX_KEY_document.bin, .idx). A signal ends the run between two batches; the same
+// command goes on from its journal.
+
 namespace mpitron::cli {
 namespace {
 
@@ -67,6 +71,7 @@ data::TextDocuments text_documents_of(const std::string& name) {
   return name == "file" ? data::TextDocuments::file : data::TextDocuments::paragraphs;
 }
 
+/// The fingerprint of the tokenizer is what a later run compares with its own.
 std::string summary_json(const data::PreprocessReport& report,
                          const tokenizers::Tokenizer& tokenizer) {
   std::string files;
@@ -81,6 +86,7 @@ std::string summary_json(const data::PreprocessReport& report,
       data::quote_json(tokenizer.fingerprint()), tokenizer.vocab_size(), files);
 }
 
+/// Lines and documents that were skipped are told only where there are some.
 std::string summary_text(const data::PreprocessReport& report) {
   const double seconds = std::max(report.seconds, 1e-9);
   std::string text =

@@ -10,6 +10,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron tokenize encode|decode|count`: what a tokenizer makes of texts. One line of JSON in
+// gives one line out (count: one object for all), so that a script can compare two tokenizers line
+// by line.
+
 namespace mpitron::cli {
 namespace {
 
@@ -21,6 +25,7 @@ struct TokenizeFlags {
 
 using PerLine = std::function<void(std::string_view line)>;
 
+/// Reads the input as the preprocessor does; an error names file and line.
 void for_each_line(const TokenizeFlags& options, const PerLine& per_line) {
   data::DocumentReader reader({options.input}, data::TextDocuments::lines);
   data::DocumentBatch batch;
@@ -35,7 +40,8 @@ void for_each_line(const TokenizeFlags& options, const PerLine& per_line) {
   }
 }
 
-// Calls `use` with the ids of each line.
+/// Calls `use` with the ids and the text's bytes of each line. The ids are those of the
+/// preprocessor: no special tokens at either end but what the tokenizer itself adds.
 void encode_lines(const TokenizeFlags& options, const tokenizers::Tokenizer& tokenizer,
                   const std::function<void(std::size_t bytes, const tokenizers::TokenIds&)>& use) {
   const auto cache = tokenizer.make_cache();

@@ -14,6 +14,10 @@
 #include "utils/system/files.h"
 #include "utils/timer.h"
 
+// `mpitron tokenizer train`: counts the words of a corpus on all cores, then learns byte-level BPE
+// merges from the counts. The two files are GPT-2's, and the result depends on the counts alone,
+// not on threads or the order of the input.
+
 namespace mpitron::cli {
 namespace {
 

@@ -3,6 +3,10 @@
 #include "cli/evaluation/task_runs.h"
 #include "tensor/host_copy.h"
 
+// Evaluation through the training stack: a forward pass of the run's own model in its layout, from
+// which ranks take label losses (make_layout_scorer) or rows of logits (make_layout_engine). It is
+// slower than generation with a cache and works for every model and layout that trains.
+
 namespace mpitron::cli {
 namespace {
 
@@ -10,7 +14,9 @@ using inference::TokenBatch;
 using inference::TokenScores;
 using tensor::Tensor;
 
-/// Lengths that every way of cutting a sequence divides; between stages sequences have one length.
+/// Lengths are padded to a multiple of this: 64 keeps the number of different shapes low, 2 c t is
+/// what context and sequence parallel ranks cut. Pipeline stages exchange tensors of one size, so
+/// there every sequence has --seq-length.
 Index length_step(const config::RunConfig& config) {
   constexpr Index kStep = 64;
   const config::ParallelConfig& p = config.parallel;
@@ -20,8 +26,9 @@ Index length_step(const config::RunConfig& config) {
   return std::lcm(kStep, 2 * p.context_parallel_size * p.tensor_model_parallel_size);
 }
 
-/// Logits of some texts: visit(logits [s, b, v], what is where) on the ranks that have them and
-/// count.
+/// Runs one forward pass of `batch`; calls visit(logits [s, b, v], what is where) where the last
+/// stage holds them. One tensor rank alone visits, since sums over all ranks would count the others
+/// again.
 template <class Visit>
 void run_pass(train::Session& session, const TokenBatch& batch, const Visit& visit) {
   const std::vector<float> mask(batch.tokens.size(), 1.f);
@@ -39,6 +46,7 @@ void run_pass(train::Session& session, const TokenBatch& batch, const Visit& vis
                         });
 }
 
+/// Replicas score different windows and add their sums in double over all ranks.
 inference::WindowScorer::Options scorer_options(train::Session& session) {
   const config::RunConfig& config = session.config();
   const comm::ParallelGroups& groups = session.model().groups();
@@ -54,7 +62,8 @@ inference::WindowScorer::Options scorer_options(train::Session& session) {
           }};
 }
 
-/// Rows of one text that this rank has, zeros for the others.
+/// Copies the rows from `first_row` on that this rank has to `rows` [n * v]; other rows stay as
+/// they are, so that a sum over ranks completes them.
 void take_rows(const Tensor& logits, const train::DeviceMicrobatch& shape, Index first_row,
                std::span<float> rows) {
   const Index columns = logits.shape()[2];

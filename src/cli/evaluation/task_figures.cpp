@@ -3,6 +3,10 @@
 #include "cli/evaluation/task_runs.h"
 #include "io/logs/json_text.h"
 
+// Results of evaluation tasks as a line, as JSON and as named figures for a training log. The lines
+// are those of Megatron's tasks/zeroshot_gpt; names in the JSON are those of lm-evaluation-harness
+// where it has the measure.
+
 namespace mpitron::cli {
 namespace {
 
@@ -42,6 +46,8 @@ TaskFigures figures_of(const std::string& task, const inference::CompletionResul
           .figures = {{task + " accuracy", inference::share(r.correct)}}};
 }
 
+/// Reports accuracy by the sum of log-probabilities (acc) and by that sum over the answer's length
+/// (acc_norm).
 TaskFigures figures_of(const std::string& task, const inference::ChoiceResult& r) {
   const double acc = inference::share(r.correct), norm = inference::share(r.correct_by_length);
   const double acc_error = inference::standard_error(r.correct);
@@ -59,6 +65,8 @@ TaskFigures figures_of(const std::string& task, const inference::ChoiceResult& r
           .figures = {{task + " acc", acc}, {task + " acc_norm", norm}}};
 }
 
+/// Reports exact match once for each filter of the task's file, and overlap measures where the task
+/// asks for them.
 TaskFigures figures_of(const inference::EvaluationTask& task,
                        const inference::GenerationResult& r) {
   TaskFigures result{.line = fmt::format(" validation results on {} |", task.name)};

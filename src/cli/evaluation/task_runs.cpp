@@ -6,6 +6,9 @@
 #include "inference/engine_choice.h"
 #include "utils/log.h"
 
+// From the name of a task to its figures: perplexity (WIKITEXT103, PTB) and LAMBADA score windows
+// of a text, a task's YAML file asks questions whose answers are scored or generated.
+
 namespace mpitron::cli {
 namespace {
 
@@ -13,7 +16,8 @@ bool is_file(const std::string& task) {
   return task.ends_with(".yaml") || task.ends_with(".yml");
 }
 
-/// With a cache where one rank has the whole model in a way that has one.
+/// Makes an engine with a cache where one rank holds the whole model and its layers have such a
+/// path; any other run generates by whole forward passes.
 std::unique_ptr<inference::Engine> make_task_engine(device::Device& device,
                                                     train::Session& session) {
   const config::ModelConfig& model = session.config().model;
@@ -28,7 +32,7 @@ std::unique_ptr<inference::Engine> make_task_engine(device::Device& device,
                                 session.tokenizer().vocab_size());
 }
 
-/// How questions of a model that sees images are asked; absent for others.
+/// Returns how questions of a model that sees images are asked; an empty function for other models.
 inference::ShowImages show_images(const config::ModelConfig& model,
                                   const tokenizers::Tokenizer& tokenizer) {
   if (!model.vlm) {
@@ -40,7 +44,7 @@ inference::ShowImages show_images(const config::ModelConfig& model,
   };
 }
 
-/// A task's file with the questions that it makes of the data.
+/// A task's file with the questions that it makes of the data, each with its examples in front.
 struct AskedTask {
   inference::EvaluationTask task;
   std::vector<inference::TaskQuestion> questions;

@@ -14,7 +14,7 @@
 
 namespace mpitron::cli {
 
-/// What one task found: the line that is printed, a JSON object, and the figures for a log.
+/// Results of one task: the line that is printed, a JSON object, and the figures for a log.
 struct TaskFigures {
   std::string line, json;
   std::vector<std::pair<std::string, double>> figures;
@@ -45,7 +45,7 @@ TaskRequest task_request(const std::string& text);
 /// Measures a run's model in its layout; all ranks call it alike and get the same figures.
 /// Error(data) names file and line.
 TaskFigures run_task(const TaskRequest& request, device::Device& device, train::Session& session);
-/// The same of a model that only generates; Error(usage) for tasks whose answers are not generated.
+/// Measures a model that only generates. Error(usage) for tasks whose answers are not generated.
 TaskFigures run_task(const TaskRequest& request, inference::Engine& engine,
                      const config::ModelConfig& model, const tokenizers::Tokenizer& tokenizer);
 

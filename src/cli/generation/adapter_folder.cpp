@@ -10,12 +10,16 @@
 #include "train/checkpointing/base_weights.h"
 #include "utils/error.h"
 
+// Low-rank adapters of --adapter: which names they have, and their factors read from a folder of
+// PEFT into memory beside the served model, whose own weights are not loaded twice.
+
 namespace mpitron::cli {
 namespace {
 
 using autograd::Adapter;
 using autograd::Parameter;
 
+/// Takes the text before `=` as the name, unless a slash stands before it: a path may hold `=`.
 AdapterFolder folder_of(const std::string& word) {
   const std::size_t equals = word.find('=');
   if (equals != word.npos && word.find('/') > equals) {
@@ -24,8 +28,8 @@ AdapterFolder folder_of(const std::string& word) {
   return {(std::filesystem::path(word) / "").lexically_normal().parent_path().filename(), word};
 }
 
-/// Rows of several adapters reach an expert sorted by expert, and the up projection of keys and
-/// values is never multiplied for the positions in the cache.
+/// Refuses what generation cannot add: rows of several adapters reach an expert sorted by expert,
+/// and the up projection of keys and values is never multiplied for the positions in the cache.
 void refuse_parts(const std::string& module, const Parameter& factor, const std::string& folder) {
   const char* const merged = "merge it (mpitron convert --merge-adapter)";
   if (factor.placement.expert) {
@@ -57,7 +61,8 @@ std::vector<AdapterFolder> adapter_folders(const std::vector<std::string>& words
   return folders;
 }
 
-/// A model with these updates is described, of which their factors alone get memory.
+/// Describes the model again with low-rank factors and gives memory to these alone; the checkpoint
+/// loader then fills them by name, cut as this rank's share is.
 inference::AdapterHandle read_adapter(device::Device& device, const config::ModelConfig& config,
                                       models::Model::Share share, Index number,
                                       const std::string& folder) {

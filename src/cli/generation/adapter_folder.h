@@ -12,7 +12,7 @@ struct AdapterFolder {
   std::string name, folder;
 };
 
-/// Of the words behind --adapter: NAME=FOLDER, or a folder whose last part is the name.
+/// Reads the words behind --adapter: NAME=FOLDER, or a folder whose last part is the name.
 /// Error(usage) for names that requests cannot have, `model`'s own and one that is given twice.
 std::vector<AdapterFolder> adapter_folders(const std::vector<std::string>& words,
                                            const std::string& model);

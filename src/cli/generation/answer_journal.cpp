@@ -12,6 +12,10 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// OUTPUT.part: a head line with the digests of requests and model, then a line for each finished
+// answer: prompt number, loss, tokens, JSON. Lines come in the order in which answers finish. A
+// line without its newline is what a killed run was writing, and is cut off.
+
 namespace mpitron::cli {
 namespace {
 
@@ -51,6 +55,8 @@ AnswerJournal::~AnswerJournal() {
   }
 }
 
+/// Holds a lock on the file while the run lasts, so that a second run cannot write between its
+/// lines.
 void AnswerJournal::open() {
   descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
@@ -62,6 +68,8 @@ void AnswerJournal::open() {
   }
 }
 
+/// Takes the answers of an earlier run if its head is this run's. A file that ends inside the head
+/// is begun anew: nothing was finished then.
 void AnswerJournal::read(const Origin& origin) {
   const std::string content = read_file(path_);
   const std::string head = head_of(origin);
@@ -92,6 +100,7 @@ void AnswerJournal::read(const Origin& origin) {
   }
 }
 
+/// Reads one line back; Error(data) shows its beginning where it is none.
 void AnswerJournal::take(std::string_view record) {
   std::size_t prompt = 0;
   FinishedAnswer answer;
@@ -119,6 +128,8 @@ void AnswerJournal::append(const std::string& text) {
   }
 }
 
+/// Replaces OUTPUT atomically and removes the journal only then. A pipe or device is written in
+/// place.
 void AnswerJournal::finish() {
   if (descriptor_ >= 0) {
     AtomicFile file(output_);

@@ -19,7 +19,7 @@ struct FinishedAnswer {
 /// a run that is killed goes on where it was; OUTPUT has them in the order of their prompts.
 class AnswerJournal {
  public:
-  /// What the answers depend on, as digests.
+  /// Digests of all that the answers depend on.
   struct Origin {
     std::string requests, model;
   };

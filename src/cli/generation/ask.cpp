@@ -11,6 +11,10 @@
 #include "inference/client/question.h"
 #include "utils/log.h"
 
+// `mpitron ask HOST:PORT`: a client of any server of OpenAI's protocol, streamed to the terminal;
+// --dialogue speaks Megatron's PUT /api instead. Exit code: usage for a reply below 500,
+// environment from there on.
+
 namespace mpitron::cli {
 namespace {
 
@@ -35,12 +39,14 @@ void declare(Flags& flags, AskFlags& o) {
              "text_generation_cli.py does; so without a question at a terminal");
 }
 
+/// Ends with the server's own message.
 [[noreturn]] void tell_refusal(int status, const std::string& body) {
   throw Error(status >= 500 ? ExitCode::environment : ExitCode::usage,
               fmt::format("Error {}: {}", status, inference::message_of(body)));
 }
 
-/// Prompts until standard input ends.
+/// Asks for prompts and numbers of tokens until standard input ends; the texts are those of
+/// Megatron's text_generation_cli.py, so that scripts that feed it work here.
 int hold_dialogue(const inference::HttpAddress& address) {
   std::string prompt, number;
   while (show("Enter prompt: "), std::getline(std::cin, prompt)) {
@@ -69,6 +75,8 @@ int hold_dialogue(const inference::HttpAddress& address) {
   return static_cast<int>(ExitCode::success);
 }
 
+/// Sends one question, as a chat where the server has a chat template and --raw does not forbid it.
+/// Values that were not given are left out of the request: they are the server's to choose.
 int ask_once(const inference::HttpAddress& address, const AskFlags& o, const std::string& text) {
   inference::Question question{.text = text,
                                .chat = !o.raw && inference::has_chat(address, o.api_key),

@@ -5,6 +5,9 @@
 #include "inference/scheduling/generator.h"
 #include "inference/templates/conversation.h"
 
+// `mpitron chat`: a conversation in the terminal with a model in this process. Rank 0 reads,
+// generates and prints; the other ranks of its layout follow its steps.
+
 namespace mpitron::cli {
 namespace {
 
@@ -47,7 +50,7 @@ class Chat {
         conversation_(*model.tokenizer, model.chat_template(options.chat_template),
                       options.system) {}
 
-  /// Until standard input ends or /exit is typed.
+  /// Answers line after line until standard input ends or /exit is typed.
   void hold() {
     log::print(fmt::format("{}; /help tells the commands, Ctrl-C ends an answer", model_.name));
     if (!conversation_.has_template()) {
@@ -90,6 +93,8 @@ class Chat {
     }
   }
 
+  /// Encodes the whole conversation; the prefix cache finds what earlier turns have computed.
+  /// Error(usage) where no position is left for an answer.
   inference::GenerationRequest request_of(const std::string& text) const {
     tokenizers::TokenIds prompt = conversation_.prompt(text);
     const Index positions = model_.engine->shape().max_positions;

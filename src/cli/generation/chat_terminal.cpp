@@ -11,6 +11,9 @@
 
 #include "utils/error.h"
 
+// Ctrl-C arrives through a signalfd, so that it can be waited for together with input and needs no
+// handler. Input is read by read(2), as poll() knows nothing of what a C++ stream has buffered.
+
 namespace mpitron::cli {
 
 ChatTerminal::ChatTerminal() {
@@ -42,6 +45,7 @@ void show(std::string_view text) {
   std::fflush(stdout);
 }
 
+/// Takes a whole line from what was read; at the end of input the rest counts as one.
 std::optional<std::string> ChatTerminal::buffered_line() {
   const std::size_t end = input_.find('\n');
   if (end == std::string::npos && !(ended_ && !input_.empty())) {

@@ -21,7 +21,7 @@ class ChatTerminal {
   /// The next line without its end, behind a prompt that is shown at a terminal only; nothing at
   /// the end of input. Ctrl-C begins the line anew.
   std::optional<std::string> line(std::string_view prompt);
-  /// Whether Ctrl-C was typed since the last question.
+  /// Returns whether Ctrl-C was typed since the last question.
   bool interrupted();
 
  private:

@@ -12,6 +12,9 @@
 #include "tensor/host_copy.h"
 #include "utils/log.h"
 
+// `mpitron embed`: a BERT's last hidden states, pooled to one vector of a document, as a data set
+// [documents, hidden] of an HDF5 file in fp32. Host device and one rank only.
+
 namespace mpitron::cli {
 namespace {
 
@@ -38,7 +41,8 @@ void declare(Flags& flags, EmbedFlags& o) {
   add_tokenizer_options(flags, o.tokenizer);
 }
 
-/// [CLS] text [SEP] of each document; the longest ones are cut.
+/// Reads each document as [CLS] text [SEP] of at most `length` tokens; longer ones lose their end.
+/// Error(data) names file and line, or says that there are no documents.
 std::vector<TokenIds> read_documents(const EmbedFlags& o, const tokenizers::Tokenizer& tokenizer,
                                      Index length) {
   const tokenizers::Tokenizer::SpecialIds special = tokenizer.special_ids();
@@ -78,7 +82,8 @@ class Embedder {
   Embedder(device::Device& device, const models::Model& model, bool mean, std::int64_t padding)
       : device_(device), model_(model), mean_(mean), padding_(padding) {}
 
-  /// [documents, h] of a batch.
+  /// Returns [documents, h] row by row. Documents are padded to the longest of the batch, and
+  /// padding is hidden from attention, so a vector does not depend on its batch but for rounding.
   std::vector<float> operator()(std::span<const TokenIds> documents) const {
     const auto b = static_cast<Index>(documents.size());
     std::size_t longest = 0;
@@ -117,6 +122,8 @@ class Embedder {
     return tensor::to_device(device_, values);
   }
 
+  /// Averages hidden states [s, b, h] over each document's own positions in double, or takes the
+  /// first.
   template <class Length>
   std::vector<float> pooled(const Tensor& hidden, const Length& length) const {
     const Index b = hidden.shape()[1], h = hidden.shape()[2];
@@ -142,7 +149,8 @@ class Embedder {
   std::int64_t padding_;
 };
 
-/// Room for all rows; where they begin.
+/// Creates the file with room for all rows and returns the byte at which they begin: rows are then
+/// written without HDF5.
 Index create_output(const EmbedFlags& o, Index rows, Index columns) {
   io::Hdf5File file(o.output, io::Hdf5File::Mode::create);
   const Index offset =

@@ -13,6 +13,10 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron evaluate`: tasks of Megatron's tasks/main.py (WIKITEXT103, LAMBADA) and tasks from YAML
+// files, on any checkpoint in any layout. The model is loaded as a training run that trains
+// nothing; models that see images are loaded as `mpitron generate` loads them.
+
 namespace mpitron::cli {
 namespace {
 
@@ -47,13 +51,14 @@ bool names(const Arguments& words, const std::string& flag) {
       words, [&](const std::string& word) { return word == flag || word.starts_with(flag + "="); });
 }
 
-/// What the command itself is asked for.
+/// Options of the command itself, beside those of the model.
 struct EvaluateOptions {
   std::vector<TaskRequest> tasks;
   std::string output;
 };
 
-/// The one of the k-th task: of lists as long as that of the tasks, or of one for all.
+/// Returns the k-th element of a list as long as that of the tasks, or the only one for all tasks.
+/// Error(usage) for any other length.
 const std::string& of_task(const std::vector<std::string>& list, std::size_t k, std::size_t tasks,
                            const char* flag) {
   static const std::string kNone;
@@ -63,6 +68,7 @@ const std::string& of_task(const std::vector<std::string>& list, std::size_t k, 
   return list.empty() ? kNone : list[list.size() == 1 ? 0 : k];
 }
 
+/// Takes the command's own options out of `words`; those of the run stay.
 EvaluateOptions take_options(Arguments& words) {
   EvaluateOptions options{.output = take_value(words, "--output-path").value_or("")};
   const std::vector<std::string> tasks = take_values(words, "--task");
@@ -90,7 +96,7 @@ EvaluateOptions take_options(Arguments& words) {
   return options;
 }
 
-/// The options of a run that loads the model and trains nothing.
+/// Adds the options that make a training run load the model and train nothing.
 Arguments run_words(Arguments words) {
   if (!names(words, "--load")) {
     throw_usage("--load is missing: the checkpoint to evaluate");
@@ -108,7 +114,8 @@ Arguments run_words(Arguments words) {
   return words;
 }
 
-/// The choice of --model: as the words have it, else that of what is loaded.
+/// Returns the model family: that of --model, else that of config.json or of the checkpoint of
+/// --load.
 std::string kind_of(Arguments words) {
   if (const auto given = take_value(words, "--model")) {
     return *given;
@@ -130,7 +137,8 @@ void print_result(const std::string& line) {
   log::print(fmt::format("{}\n{}\n{}", dashes, line, dashes));
 }
 
-/// `run`: from a request to its figures.
+/// Runs all tasks in order; `run` turns a request into its figures. `writes` is true on the one
+/// rank that writes --output-path.
 template <class Run>
 void evaluate_tasks(const EvaluateOptions& options, bool writes, Run&& run) {
   std::string json;
@@ -146,7 +154,8 @@ void evaluate_tasks(const EvaluateOptions& options, bool writes, Run&& run) {
   }
 }
 
-/// Answers are generated as `mpitron generate` does it, with its options.
+/// Measures a model that sees images; its answers are generated with the options of `mpitron
+/// generate`.
 void evaluate_images(const EvaluateOptions& options, const Arguments& words) {
   ModelOptions loaded;
   Flags flags("evaluate", "Measures a model that sees images by tasks.");

@@ -17,6 +17,11 @@
 #include "utils/text/hash.h"
 #include "utils/text/utf8.h"
 
+// `mpitron generate`: continues prompts in one batch and prints them, or writes JSON lines that a
+// killed run takes up again (AnswerJournal). A text depends on prompt, seed and prompt number
+// alone, not on batch or layout. With --num-tokens-to-generate 0 it measures the prompts'
+// perplexity. Defaults are those of Megatron's text generation.
+
 namespace mpitron::cli {
 namespace {
 
@@ -79,6 +84,7 @@ std::vector<std::string> prompts_of(const GenerateFlags& o) {
   return prompts;
 }
 
+/// Writes numbers in the shortest form that reads back to the same float.
 std::string list_of(const std::vector<inference::TokenLogProbs>& values) {
   std::string text = "[";
   for (const inference::TokenLogProbs& each : values) {
@@ -103,6 +109,8 @@ std::string top_of(const std::vector<inference::TokenLogProbs>& values,
   return text + "]";
 }
 
+/// Writes one line of --output-path; names of its members are those of Megatron's text generation
+/// server.
 std::string line_of(const GenerateFlags& o, const std::string& prompt,
                     const inference::Answer& answer, const tokenizers::Tokenizer& tokenizer) {
   const bool stopped = answer.finish == inference::FinishReason::stop;
@@ -119,6 +127,8 @@ std::string line_of(const GenerateFlags& o, const std::string& prompt,
   return line + "}\n";
 }
 
+/// Makes a request of each prompt. `choice` is the prompt's number, so that equal prompts draw
+/// differently. An empty prompt begins with the token that begins texts, or with eod.
 std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                                                       const LoadedModel& model,
                                                       const std::vector<std::string>& prompts) {
@@ -153,6 +163,7 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
   return requests;
 }
 
+/// The messages on --top-k and --top-p are those of Megatron's server, which clients compare.
 void check(const GenerateFlags& o) {
   if (o.top_k > 1 && o.top_p > 0) {
     throw_usage("Cannot have top-p and top-k both greater than zero");
@@ -166,6 +177,7 @@ void check(const GenerateFlags& o) {
   }
 }
 
+/// Adds the prompt's loss in natural logarithms; it is there only where prompts are scored.
 FinishedAnswer finished(const GenerateFlags& o, const std::string& prompt,
                         const inference::Answer& answer, const tokenizers::Tokenizer& tokenizer) {
   FinishedAnswer finished{.line = line_of(o, prompt, answer, tokenizer)};
@@ -176,7 +188,8 @@ FinishedAnswer finished(const GenerateFlags& o, const std::string& prompt,
   return finished;
 }
 
-/// Of everything that an answer depends on, beside the model: not of the layout and the batch.
+/// Hashes everything beside the model on which an answer depends; layout and batch are left out, so
+/// a run may go on with other ranks.
 std::string digest(const GenerateFlags& o,
                    const std::vector<inference::GenerationRequest>& requests) {
   Hasher128 hasher;
@@ -192,7 +205,7 @@ std::string digest(const GenerateFlags& o,
   return hasher.digest().hex();
 }
 
-/// Answers what the journal has not got.
+/// Generates the answers that the journal does not hold.
 void answer_rest(const GenerateFlags& o, LoadedModel& model,
                  const std::vector<std::string>& prompts,
                  std::vector<inference::GenerationRequest> requests, AnswerJournal& journal) {
@@ -210,7 +223,7 @@ void answer_rest(const GenerateFlags& o, LoadedModel& model,
   }
 }
 
-/// Of all tokens but the first of each prompt.
+/// Averages over all tokens but the first of each prompt, which nothing predicts.
 std::string perplexity_line(const std::vector<FinishedAnswer>& answers) {
   double loss = 0;
   Index tokens = 0;

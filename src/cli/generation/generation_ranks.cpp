@@ -5,6 +5,9 @@
 #include "pipeline/stage_layout.h"
 #include "utils/error.h"
 
+// Layout options of the commands that generate, and what follows from them on each rank: its
+// groups, its part of the model, and whether it answers (rank 0) or follows.
+
 namespace mpitron::cli {
 
 void GenerationLayout::declare(Flags& flags) {
@@ -32,6 +35,8 @@ inference::RankPlace GenerationRanks::place() const {
   return inference::RankPlace::of(*world_, groups_, grid_);
 }
 
+/// Finds out before weights are read whether the model can be cut so: everything that tensor ranks
+/// divide is counted here, with the name that the message gives it.
 void GenerationRanks::check(const config::ModelConfig& config, const std::string& path) const {
   if (world_->size() == 1) {
     return;
@@ -60,6 +65,7 @@ void GenerationRanks::check(const config::ModelConfig& config, const std::string
   }
 }
 
+/// Divides layers over stages as training does, so that a checkpoint's pieces are read once.
 models::Model::Share GenerationRanks::share(const config::ModelConfig& config,
                                             bool predicts) const {
   config::ParallelConfig parallel;

@@ -11,6 +11,7 @@ struct GenerationLayout {
   Index expert_tensor = 0;  // 0: as tensor
   double timeout_minutes = 10;
 
+  /// Adds Megatron's layout options to a command.
   void declare(Flags& flags);
 };
 
@@ -21,18 +22,18 @@ class GenerationRanks {
   GenerationRanks(const GenerationLayout& layout, std::shared_ptr<comm::World> world);
 
   comm::World& world() const { return *world_; }
-  /// Whether this rank answers; the others take part in its steps.
+  /// Returns whether this rank answers; the others take part in its steps.
   bool leads() const { return world_->rank() == 0; }
   /// Error(usage), which names `path`, for models that cannot be cut so.
   void check(const config::ModelConfig& config, const std::string& path) const;
-  /// This rank's part of a model; `predicts`: with its depths of multi-token prediction.
+  /// Returns this rank's part of a model; `predicts` adds its depths of multi-token prediction.
   models::Model::Share share(const config::ModelConfig& config, bool predicts) const;
-  /// The engine of the rank that leads; `adapters`: all that requests may have, where ranks are
-  /// many.
+  /// Makes the engine on the rank that leads, nullptr on others. `adapters` are all that requests
+  /// may name, which several ranks must know beforehand.
   std::unique_ptr<inference::Engine> engine(
       device::Device& device, const models::Model& model, const inference::EngineShape& shape,
       std::vector<inference::AdapterHandle> adapters = {}) const;
-  /// The part of the others, until that engine ends.
+  /// Takes part in the steps of the engine of rank 0; returns when that ends.
   void follow(device::Device& device, const models::Model& model,
               const inference::EngineShape& shape,
               std::vector<inference::AdapterHandle> adapters = {}) const;

@@ -13,9 +13,15 @@
 #include "utils/system/files.h"
 #include "utils/system/machine.h"
 
+// From --load to an engine that generates: the checkpoint of any known format, its configuration
+// made fit for generation, its tokenizer, adapters, and a cache as large as options or memory
+// allow. Each rank reads its own part of the weights.
+
 namespace mpitron::cli {
 namespace {
 
+/// Takes the tokenizer of the options, else the tokenizer.json beside the model. Error(usage)
+/// without both.
 std::unique_ptr<tokenizers::Tokenizer> tokenizer_of(const ModelOptions& options) {
   tokenizers::TokenizerOptions chosen = options.tokenizer;
   if (chosen.type.empty()) {
@@ -28,7 +34,9 @@ std::unique_ptr<tokenizers::Tokenizer> tokenizer_of(const ModelOptions& options)
   return tokenizers::make_tokenizer(chosen);
 }
 
-/// As generation runs it: nothing is dropped, by chance or because others take the room.
+/// Makes a training configuration one of generation: no dropout, no noise on the router's input,
+/// and no capacity of experts, which would let a token depend on its neighbours in the batch.
+/// Learned positions cannot be extended: Error(usage); others take --inference-max-seq-length.
 config::ModelConfig config_of(const ModelOptions& options, config::ModelConfig config) {
   const bool learned =
       config.position_embedding_type == config::PositionEmbedding::learned_absolute;
@@ -50,6 +58,7 @@ config::ModelConfig config_of(const ModelOptions& options, config::ModelConfig c
   return config;
 }
 
+/// Throws Error(usage) before any weight is read.
 void check_numbers(const ModelOptions& options) {
   const Index size = options.block_size;
   if (size < 8 || (size & (size - 1)) != 0) {
@@ -98,6 +107,8 @@ void ModelOptions::declare(Flags& flags) {
   layout.declare(flags);
 }
 
+/// Order: names of adapters are checked first, since they cost nothing; the cache comes last, since
+/// it takes what the weights leave.
 LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world)
     : name(options.name.empty()
                ? std::filesystem::path(options.load).lexically_normal().filename().string()
@@ -198,6 +209,7 @@ void CacheSize::for_layers(config::LayerState state, F&& f) const {
   }
 }
 
+/// Counts fp32 numbers of every recurrent layer of the stage, divided over its tensor ranks.
 Index CacheSize::state_bytes() const {
   double numbers = 0;
   for_layers(config::LayerState::recurrent, [&](const config::LayerSpec& spec) {
@@ -206,6 +218,8 @@ Index CacheSize::state_bytes() const {
   return 2 * static_cast<Index>(numbers) * size_of(DType::f32);
 }
 
+/// Counts a block once for all layers that keep keys. Latent attention keeps its latent and the
+/// rotated key; other attention keeps keys and values of the query groups that a tensor rank has.
 Index CacheSize::block_bytes() const {
   Index cached = 0;
   for_layers(config::LayerState::key_value_cache, [&](const config::LayerSpec&) { ++cached; });
@@ -220,6 +234,9 @@ Index CacheSize::block_bytes() const {
       .bytes();
 }
 
+/// Rounds a sequence's blocks up to the context ranks, which hold them in turn. States are
+/// subtracted first, as every request has its own. An explicit size is used up; without one no more
+/// is taken than all requests can fill.
 Index CacheSize::blocks(Index requests, double gigabytes) const {
   constexpr double kGigabyte = 1 << 30, kShareOfTheRest = 0.9;
   const auto blocks_for = [&](Index tokens) { return (tokens + block_size - 1) / block_size; };

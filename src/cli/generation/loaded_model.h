@@ -24,6 +24,7 @@ struct ModelOptions {
   std::vector<std::string> adapters;  // of declare_adapters
   GenerationLayout layout;
 
+  /// Adds --load, the tokenizer's, the cache's and the layout's options, under Megatron's names.
   void declare(Flags& flags);
   /// `which`: what they are for.
   void declare_adapters(Flags& flags, const std::string& which);
@@ -40,15 +41,17 @@ class LoadedModel {
   /// no other is chosen. Error(usage) for kinds of models that do not generate.
   LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world);
 
-  /// Whether this rank answers; the others take part in its steps until its engine ends.
+  /// Returns whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
   Index ranks() const { return ranks_.world().size(); }
   void follow() { ranks_.follow(*device_, *model_, shape_, handles()); }
-  /// Of the option --adapter, in order.
+  /// Adapters of the option --adapter, in its order.
   const std::vector<inference::ServedAdapter>& adapters() const { return adapters_; }
-  /// The only one of a command whose answers all have the same, or none.
+  /// Returns the adapter that all answers of a command have, null without --adapter. Error(usage)
+  /// where several are given.
   inference::AdapterHandle only_adapter() const;
-  /// One more; all ranks call it, on the thread of the engine.
+  /// Reads one adapter more; all ranks call it, on the engine's thread. Errors as
+  /// cli::read_adapter.
   inference::AdapterHandle read_adapter(const std::string& folder);
   const config::ModelConfig& config() const { return model_->config(); }
   /// The template of a Jinja file, or else the one that the tokenizer brings along; null where
@@ -74,8 +77,8 @@ class LoadedModel {
   std::unique_ptr<inference::Engine> engine;  // of the rank that leads
 };
 
-/// How many blocks of keys and values a rank's cache has, beside the states of layers that keep no
-/// keys.
+/// Returns how many blocks of keys and values a rank's cache has, beside the states of layers that
+/// keep no keys.
 struct CacheSize {
   const config::ModelConfig& config;
   Index first_layer = 0;  // of this rank's stage, from 0
@@ -83,13 +86,13 @@ struct CacheSize {
   Index block_size = 16;
   Index tensor_ranks = 1, context_ranks = 1;
 
-  /// Of all ranks that share sequences together.
+  /// Bytes of one block on each rank that holds it, over all layers of its stage.
   Index block_bytes() const;
-  /// What layers with a state carry of one sequence, twice: in front of a step and behind it.
+  /// Bytes that layers with a state carry of one sequence, twice: in front of a step and behind it.
   Index state_bytes() const;
-  /// For `requests` sequences of full length, or what fits into `gigabytes` of each rank; with 0 at
-  /// most 90 % of the memory that is left. Error(usage) with both numbers where that is less than
-  /// one sequence needs.
+  /// Returns the blocks for `requests` sequences of full length, or what fits into `gigabytes` of
+  /// each rank; with 0 at most 90 % of the memory that is left. Error(usage) with both numbers
+  /// where that is less than one sequence needs.
   Index blocks(Index requests, double gigabytes) const;
 
  private:

@@ -8,12 +8,16 @@
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
 
+// Digests that tell whether a journal of answers belongs to the model at hand. Weights of a hundred
+// gigabytes are sampled: reading them whole would take longer than many batches of answers.
+
 namespace mpitron::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Pieces over the whole file: weights that differ do so everywhere.
+/// Hashes 64 pieces of 16 KiB spread over the file (1 MiB at most), the last one its end: weights
+/// that differ by training or rounding do so everywhere.
 void add_samples(Hasher128& hasher, std::string_view content) {
   constexpr std::size_t kPieces = 64, kPiece = std::size_t{16} << 10;
   if (content.size() <= kPieces * kPiece) {
@@ -36,6 +40,7 @@ std::vector<fs::path> files_below(const fs::path& folder) {
   return files;
 }
 
+/// Hashes names relative to the folder, so that a moved folder keeps its fingerprint.
 std::string fingerprint_of(const fs::path& folder, const std::vector<fs::path>& files) {
   Hasher128 hasher;
   for (const fs::path& path : files) {

@@ -13,6 +13,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron replay --generation DIR`: answers the requests that were recorded from Megatron's text
+// generation again, in any layout, and compares tokens, log-probabilities and replies. Exit code 0:
+// all rows pass, 1: not.
+
 namespace mpitron::cli {
 namespace {
 
@@ -42,11 +46,13 @@ class RecordedModel {
     }
     engine_ = ranks.engine(*device_, model_, shape_);
   }
-  /// Of the rank that leads.
+  /// Returns the engine, which only the rank that leads has.
   inference::Engine& engine() const { return *engine_; }
   void follow() const { ranks_.follow(*device_, model_, shape_); }
 
  private:
+  /// Parses the recorded flags as a run's, with values for what a run needs and generation does not
+  /// read.
   static config::ModelConfig config_of(const fs::path& folder, const GenerationRanks& ranks) {
     const inference::RecordedFlags recorded(folder / "config.json");
     std::vector<std::string> flags = recorded.flags;
@@ -84,7 +90,9 @@ void append(std::vector<ReplayRow>& rows, std::vector<ReplayRow> more) {
               std::make_move_iterator(more.end()));
 }
 
-/// Empty on ranks that follow.
+/// Replays everything below `folder`; the rows are empty on ranks that follow. Rules that need no
+/// model (sampling, stop words) come first, then each model in the order of names. Error(data)
+/// where nothing is recorded there.
 std::vector<ReplayRow> rows_of(const fs::path& folder, const GenerationRanks& ranks) {
   std::vector<ReplayRow> rows = inference::replay_rules(folder);
   const std::vector<fs::path> models = models_of(folder);

@@ -8,6 +8,10 @@
 #include "inference/server/serving.h"
 #include "utils/log.h"
 
+// `mpitron serve`: an HTTP server over one loaded model. Requests are taken on the server's
+// threads, tokens are computed on the engine's; this file checks numbers, starts both and waits for
+// SIGTERM or Ctrl-C, which let open requests finish for --drain-seconds.
+
 namespace mpitron::cli {
 namespace {
 
@@ -48,7 +52,8 @@ void check_range(const char* name, Index value, std::pair<Index, Index> allowed)
   }
 }
 
-/// How requests show images; null where the model sees none.
+/// Returns how requests show images, null where the model sees none. The limits are checked in
+/// either case, so that a wrong one is told with every model.
 std::shared_ptr<const inference::PromptImages> images_of(const ServeFlags& o,
                                                          const LoadedModel& model) {
   check_range("--max-images", o.images, {0, 1024});
@@ -61,7 +66,8 @@ std::shared_ptr<const inference::PromptImages> images_of(const ServeFlags& o,
   return std::make_shared<inference::PromptImages>(*model.config().vlm, policy);
 }
 
-/// Other ranks would have to read what the first one is told.
+/// Returns how adapters are loaded while the server runs, on one rank only: others would have to
+/// read what the first one is told.
 inference::ServedAdapters::Reader reader_of(const ServeFlags& o, LoadedModel& model) {
   if (!o.adapter_loading) {
     return {};
@@ -73,6 +79,7 @@ inference::ServedAdapters::Reader reader_of(const ServeFlags& o, LoadedModel& mo
   return [&model](const std::string& folder) { return model.read_adapter(folder); };
 }
 
+/// Checks every number against its range; Error(usage) names option, value and range.
 inference::ServingSettings settings_of(const ServeFlags& o, LoadedModel& model) {
   check_range("--port", o.port, {0, 65535});
   check_range("--max-connections", o.connections, {1, 65536});

@@ -9,6 +9,10 @@
 #include "utils/error.h"
 #include "utils/system/machine.h"
 
+// The sbatch script that `mpitron job write` prints. A site's file is a bash script that sets
+// variables, so bash reads it, and five values and the flags come back a line each. The script asks
+// Slurm for USR1 300 s before the time limit, on which a run saves and is queued again.
+
 namespace mpitron::cli {
 
 namespace {
@@ -24,6 +28,7 @@ printf '%s\n' values: "$launcher" "$gpus_per_node" "$cores_per_node" "$max_nodes
 [ ${#sbatch_flags[@]} -eq 0 ] || printf '%s\n' "${sbatch_flags[@]}"
 )";
 
+/// Reads a whole number from 0 on; Error(usage) names file and variable.
 Index read_count(const std::filesystem::path& file, const char* name, const std::string& text) {
   Index count = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -47,6 +52,7 @@ std::vector<std::string> names_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
+/// A slash makes the name a path, as a shell tells commands from files.
 std::filesystem::path find_cluster(const std::string& name, const std::filesystem::path& home) {
   const std::filesystem::path folder = home / "jobs" / "clusters";
   const bool is_path = name.find('/') != std::string::npos;
@@ -119,6 +125,7 @@ std::string flag_lines(const Arguments& flags) {
   return text + line + "\n";
 }
 
+/// Options of #SBATCH for nodes, tasks, cores and GPUs; whole nodes are asked for exclusively.
 std::string resources(const BatchJob& job, const Cluster& cluster) {
   std::string text =
       fmt::format("--nodes={} --ntasks-per-node={}", job.nodes(), ranks_of_node(job));

@@ -9,7 +9,7 @@
 
 namespace mpitron::cli {
 
-/// What a site's file (jobs/clusters/NAME.sh, read by a shell) says of its machines.
+/// A site's machines, as its file (jobs/clusters/NAME.sh, read by a shell) describes them.
 struct Cluster {
   std::string launcher = "srun";
   Index gpus_per_node = 0;
@@ -22,6 +22,7 @@ struct Cluster {
 /// `name`: of a file in `home`/jobs/clusters, or a path (with a slash). Error(usage) where there is
 /// none, with the names that there are; Error(environment) where the shell cannot read it.
 std::filesystem::path find_cluster(const std::string& name, const std::filesystem::path& home);
+/// Returns the values of such a file. Error(usage) where one of them is no number.
 Cluster read_cluster(const std::filesystem::path& file);
 
 /// A training as a batch job.

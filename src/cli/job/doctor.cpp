@@ -23,6 +23,11 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron doctor`: checks of src/doctor on every machine of a job, in three parts. Each machine
+// looks at itself before MPI starts, since MPI_Init may be what fails; then the ranks connect; then
+// they compare clocks, speeds and disks. Rank 0 prints. With --calibrate it times kernels for
+// `mpitron plan` instead.
+
 namespace mpitron::cli {
 namespace {
 
@@ -69,6 +74,8 @@ bool read_flags(const Arguments& arguments, DoctorFlags& wishes) {
   return true;
 }
 
+/// Returns facts that only the whole program knows: versions of the libraries that it is linked
+/// with.
 doctor::ThisProgram this_program(const launch::Environment& environment) {
   const launch::MpiLibrary mpi = comm::mpi_library();
   return {.environment = environment,
@@ -81,8 +88,8 @@ doctor::ThisProgram this_program(const launch::Environment& environment) {
           .has_cuda = device::kHasCuda};
 }
 
-/// Those that the launcher calls the first of their machine look at it; the others would say the
-/// same.
+/// Returns whether the launcher calls this process the first of its machine; one for each looks,
+/// the others would say the same.
 bool is_first_of_node(const launch::Environment& environment, const launch::Launch& launch) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}) {
     if (const auto rank = launch::number_of(environment, name)) {
@@ -98,6 +105,7 @@ struct Start {
   CheckResult result;
 };
 
+/// Turns a failing MPI_Init that reports its error into a result; the checks then go on alone.
 Start start_world(bool without_mpi) {
   if (without_mpi) {
     return {comm::make_single_world(), {"ranks", Verdict::skipped, "MPI was not started", ""}};
@@ -111,7 +119,7 @@ Start start_world(bool without_mpi) {
   }
 }
 
-/// Of all machines, on rank 0.
+/// Returns the results of all machines, merged, on rank 0; an empty list on others. Collective.
 std::vector<CheckResult> gather(comm::World& world, const std::vector<CheckResult>& own) {
   std::vector<doctor::NodeResults> nodes;
   const auto texts = checkpoint::collect_texts(*world.all(), doctor::to_text(own));
@@ -123,6 +131,7 @@ std::vector<CheckResult> gather(comm::World& world, const std::vector<CheckResul
   return doctor::merge(nodes);
 }
 
+/// Checks which cores the ranks may use: ranks that share one, or sit on one, slow every step down.
 CheckResult check_places(comm::World& world, const launch::Environment& environment) {
   const launch::RankPlace own = launch::own_place(world.host(world.rank()), environment);
   std::vector<launch::RankPlace> places;
@@ -143,7 +152,8 @@ void write_nodes(const std::string& path, const std::vector<doctor::SlowNode>& s
   file.commit();
 }
 
-/// What all ranks do together.
+/// Checks what all ranks must do together: places, clocks, and, without --no-speed, speed of nodes
+/// and disks. Collective; results of the speeds are on rank 0 alone.
 std::vector<CheckResult> check_together(comm::World& world, const DoctorFlags& wishes,
                                         const launch::Environment& environment) {
   std::vector<CheckResult> results = {check_places(world, environment),

@@ -10,6 +10,10 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron job write`: parses the flags of a training as the training will, checks them against the
+// cluster, and writes the script. A mistake in the flags is thus told before the job waits in a
+// queue.
+
 namespace mpitron::cli {
 namespace {
 
@@ -38,6 +42,7 @@ std::string default_home() {
              : ".";
 }
 
+/// Takes the command's own options out of `flags`.
 JobFlags take_wishes(Arguments& flags) {
   const auto take = [&](const char* flag, const std::string& otherwise) {
     return take_value(flags, flag).value_or(otherwise);

@@ -13,12 +13,17 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron scaling run|report STUDY.yaml`: the same training on growing numbers of ranks, one after
+// the other on this machine or as batch jobs, and a table, CSV and page of their speeds. `report`
+// reads what runs have written and starts nothing.
+
 namespace mpitron::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// What a run of the point would be started with; Error(usage) where it would be refused.
+/// Returns the configuration that a run of the point would have; Error(usage) where the run would
+/// be refused or ends within the warm-up that the study leaves out.
 config::RunConfig configuration_of(const report::Study& study, const report::StudyPoint& point) {
   const std::string prefix = "pretrain-";
   if (!study.command.starts_with(prefix)) {
@@ -46,7 +51,8 @@ std::vector<config::RunConfig> configurations_of(const report::Study& study) {
   return runs;
 }
 
-/// Jobs have the cores they ask for; on this machine ranks may have to share them.
+/// Computes what speed can be expected: the pipeline's bubble and, on this machine, the share of a
+/// core that each thread gets. Jobs have the cores they ask for.
 report::PointOutlook outlook_of(const report::Study& study, const report::StudyPoint& point,
                                 const config::RunConfig& run, bool own_machine) {
   report::PointOutlook outlook{.bubble = plan_schedule(run).simulation.bubble()};
@@ -63,6 +69,8 @@ void write_whole(const fs::path& path, const std::string& text) {
   file.commit();
 }
 
+/// Writes report.csv and report.html and prints the table; points without metrics.jsonl have empty
+/// rows.
 void write_report(const report::Study& study, const ScalingLaunch& launch,
                   const ScalingModel& model) {
   std::vector<std::optional<report::RunFolder>> runs;
@@ -85,7 +93,8 @@ void write_report(const report::Study& study, const ScalingLaunch& launch,
              ": plots; report.csv beside it");
 }
 
-/// Whether all have ended well.
+/// Starts the points in order and returns whether all have ended well. One that fails does not stop
+/// the next: a study of many hours keeps what it can get.
 bool start_points(const report::Study& study, const ScalingLaunch& launch) {
   bool well = true;
   for (const report::StudyPoint& point : study.points) {
@@ -103,6 +112,7 @@ bool start_points(const report::Study& study, const ScalingLaunch& launch) {
   return well;
 }
 
+/// Checks the flags of all points before the first one starts.
 int run_study(const report::Study& study, const ScalingLaunch& launch, const ScalingModel& model,
               bool dry_run) {
   configurations_of(study);
@@ -125,7 +135,7 @@ int run_study(const report::Study& study, const ScalingLaunch& launch, const Sca
   return static_cast<int>(well ? ExitCode::success : ExitCode::failure);
 }
 
-/// What both commands take.
+/// Options of both commands.
 struct ScalingFlags {
   std::optional<report::Study> study;  // none: --help was asked for
   ScalingLaunch launch;

@@ -20,6 +20,10 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Command lines of a scaling study's points (mpirun on this machine, sbatch for jobs), their
+// execution, and the figures that the report compares runs with: the model of `mpitron plan` and
+// published steps.
+
 namespace mpitron::cli {
 namespace {
 
@@ -33,8 +37,9 @@ Arguments training_words(const ScalingLaunch& launch, const report::Study& study
   return words;
 }
 
-/// Ranks may outnumber the cores: then they must not spin or sit on one core. Containers run as
-/// root, which Open MPI wants to hear twice.
+/// Builds the command for this machine. Ranks may outnumber the cores, so they must neither spin
+/// nor be bound to one core; containers run as root, which Open MPI wants confirmed by two
+/// variables.
 CommandLine mpirun(const Arguments& training, const report::Study& study,
                    const report::StudyPoint& point) {
   CommandLine command{
@@ -77,6 +82,7 @@ std::string joined(const Arguments& words) {
   return line;
 }
 
+/// Builds a job of one step by --wrap; the training's words are quoted once more for that shell.
 CommandLine sbatch(const Arguments& training, const ScalingLaunch& launch,
                    const report::Study& study, const report::StudyPoint& point) {
   const std::filesystem::path folder = launch.output / point.name;
@@ -95,6 +101,8 @@ CommandLine sbatch(const Arguments& training, const ScalingLaunch& launch,
   return command;
 }
 
+/// Replaces the forked child by the command, with both outputs in `log`; exits with 127, as a shell
+/// does, where it cannot be started.
 [[noreturn]] void become(const CommandLine& command, const std::filesystem::path& log) {
   const int file = ::open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
   ::dup2(file, STDOUT_FILENO);
@@ -146,6 +154,8 @@ int run_command(const CommandLine& command, const std::filesystem::path& log) {
   return code;
 }
 
+/// A machine file of `doctor --calibrate` has measured parts, whose replay gives the step; any
+/// other machine has rates, from which plan::step_time estimates it.
 void add_model(const ScalingModel& model, const config::RunConfig& run,
                report::PointOutlook& outlook) {
   if (model.machine.empty()) {
@@ -178,6 +188,7 @@ void add_model(const ScalingModel& model, const config::RunConfig& run,
   }
 }
 
+/// Leaves out rows whose layout their source does not tell: their FLOP/s could not be compared.
 std::vector<report::PlotLine> published_lines(const ScalingModel& model,
                                               const std::vector<config::RunConfig>& points) {
   std::map<std::string, report::PlotLine> lines;

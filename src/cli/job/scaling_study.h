@@ -30,14 +30,14 @@ struct CommandLine {
 CommandLine point_command(const ScalingLaunch& launch, const report::Study& study,
                           const report::StudyPoint& point);
 
-/// As one would type it: `OMP_NUM_THREADS=1 mpirun -n 2 ...`.
+/// Returns the command as one would type it: `OMP_NUM_THREADS=1 mpirun -n 2 ...`.
 std::string shell_line(const CommandLine& command);
 
 /// Runs it and waits; its output goes to the file `log`. The exit code, 128 + the signal that ended
 /// it. Error(environment) where it cannot be started.
 int run_command(const CommandLine& command, const std::filesystem::path& log);
 
-/// What a scaling report is held against; empty: nothing.
+/// Files of `mpitron plan` whose prediction a scaling report is compared with; empty: none.
 struct ScalingModel {
   std::string machine;  // of mpitron plan: name or file
   std::string stack = "mpitron";

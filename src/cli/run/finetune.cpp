@@ -7,6 +7,10 @@
 #include "train/batches/training_data.h"
 #include "utils/log.h"
 
+// `mpitron finetune`: a training run on labelled texts, as Megatron's tasks/main.py. Only its
+// length is different: --epochs counts passes over the data, and this file turns them into
+// --train-iters.
+
 namespace mpitron::cli {
 namespace {
 
@@ -27,8 +31,8 @@ bool gives(const Arguments& words, const std::string& flag) {
       words, [&](const std::string& word) { return word == flag || word.starts_with(flag + "="); });
 }
 
-/// With the length of the run, which is that of its epochs. Whatever is wrong with the options is
-/// told by the run itself.
+/// Adds the number of iterations that the epochs need. Options that are wrong are left to the run
+/// itself, which tells everything that is wrong with them at once.
 Arguments with_length(Arguments words, const std::string& kind) {
   for (const char* flag : {"--train-iters", "--train-samples"}) {
     if (gives(words, flag)) {

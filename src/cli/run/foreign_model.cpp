@@ -4,6 +4,9 @@
 #include "convert/model_reader.h"
 #include "utils/text/hash.h"
 
+// Training from a Hugging Face folder: --load and --pretrained-checkpoint may name one. The option
+// is taken away, and the session gets the weights by name and part instead of a checkpoint.
+
 namespace mpitron::cli {
 namespace {
 
@@ -20,6 +23,7 @@ bool gives_option(const Arguments& arguments, const std::string& option) {
   });
 }
 
+/// Hashes all tensors; a resumed run compares it, so that its start is known to be the same model.
 std::string fingerprint_of(convert::TensorSource& stored) {
   std::string hashes;
   for (const convert::TensorInfo& info : stored.tensors()) {
@@ -30,6 +34,7 @@ std::string fingerprint_of(convert::TensorSource& stored) {
   return hash128_hex(hashes);
 }
 
+/// Reads tensors one at a time as ranks ask for them; the reader lives as long as the last of them.
 std::shared_ptr<const train::ForeignWeights> weights_of(
     const std::string& path, const std::shared_ptr<convert::ModelReader>& reader) {
   train::ForeignWeights weights{.path = path,
@@ -46,6 +51,8 @@ std::shared_ptr<const train::ForeignWeights> weights_of(
 
 }  // namespace
 
+/// Adds what such a folder implies and the user has not said: its tokenizer and, with
+/// --use-checkpoint-args, its sizes and longest sequence.
 std::optional<ForeignModel> take_foreign_model(Arguments& arguments) {
   for (const char* option : {"--load", "--pretrained-checkpoint"}) {
     Arguments without = arguments;

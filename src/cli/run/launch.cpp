@@ -12,6 +12,9 @@
 #include "launch/rank_place.h"
 #include "utils/log.h"
 
+// How a command comes to its ranks and its device: MPI if a launcher started it, one process
+// otherwise; the GPU of this rank or the host; and how tensors of a GPU travel between ranks.
+
 namespace mpitron::cli {
 
 namespace {
@@ -41,6 +44,7 @@ void tell_places(comm::World& world, const std::string& gpu) {
   }
 }
 
+/// Believes the first launcher in the environment that tells a size.
 Index presumed_ranks() {
   const launch::Launch launch = launch::read_launch(launch::process_environment());
   for (const launch::Claim& claim : launch.claims) {
@@ -51,6 +55,8 @@ Index presumed_ranks() {
   return 1;
 }
 
+/// The rank of the log is guessed from the environment first, so that errors of MPI_Init name it,
+/// and set again when MPI tells it.
 std::unique_ptr<comm::World> launch_world(double timeout_minutes, std::shared_ptr<Trace> trace,
                                           std::shared_ptr<comm::FailureHandler> on_failure) {
   const launch::Environment environment = launch::process_environment();
@@ -71,7 +77,8 @@ std::unique_ptr<comm::World> launch_world(double timeout_minutes, std::shared_pt
 
 namespace {
 
-/// The groups over which gradients are summed, or those between instances of the optimizer.
+/// Returns the groups whose sums run in network switches (SHARP, --sharp-enabled-group): those over
+/// which gradients are summed, or those between instances of the optimizer.
 std::vector<const char*> groups_in_switches(const config::ParallelConfig& parallel) {
   if (!parallel.sharp_enabled_group) {
     return {};
@@ -81,13 +88,15 @@ std::vector<const char*> groups_in_switches(const config::ParallelConfig& parall
              : std::vector{"parameters_instance_1"};
 }
 
-/// For the map of ranks.
+/// Names a GPU for the map of ranks.
 std::string description(int index, const device::Gpu& gpu) {
   return fmt::format("{} ({})", index, gpu.pci_bus_id);
 }
 
 }  // namespace
 
+/// All ranks check the binding before any makes a device: two ranks on one GPU hang in NCCL
+/// otherwise.
 std::unique_ptr<device::Device> make_run_device(std::string_view wanted, comm::World& world,
                                                 const config::ParallelConfig& parallel) {
   const auto gpus = device::find_gpus();

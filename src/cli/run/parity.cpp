@@ -10,6 +10,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron parity`: trains a narrow model of the run's kind for three steps in its layout and on
+// one rank, ranks being threads of this process, and compares losses, gradient norms and all
+// tensors. At most two replicas run: further ones would repeat the second.
+
 namespace mpitron::cli {
 namespace {
 

@@ -23,6 +23,10 @@
 #include "utils/system/machine.h"
 #include "utils/text/utf8.h"
 
+// The training commands: flags, checkpoint options and ranks, in the order that tells a mistake as
+// early as possible, then train::Session. Options are parsed before MPI starts, so that a misspelt
+// one needs no launch; rules that need ranks, a device or files follow.
+
 namespace mpitron::cli {
 namespace {
 
@@ -34,7 +38,7 @@ constexpr const char* kSmallestRun =
     "--mock-data\n\n"
     "`mpitron check OPTIONS` says what is wrong with options before anything is started.\n";
 
-/// In front of the help on all options, not of that on one group.
+/// Returns the usage in front of the help on all options, nothing in front of that on one group.
 std::string introduction(const std::string& kind, const Arguments& words) {
   const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
   return std::ranges::none_of(words, asks) ? ""
@@ -42,7 +46,7 @@ std::string introduction(const std::string& kind, const Arguments& words) {
                                                          kind, kind == "gpt" ? kSmallestRun : "");
 }
 
-/// Python's numbers, as `--logging-level` takes them.
+/// Converts a level of Python's logging, as `--logging-level` takes it.
 log::Level level_of(Index number) {
   return number >= 40   ? log::Level::error
          : number >= 30 ? log::Level::warning
@@ -50,8 +54,8 @@ log::Level level_of(Index number) {
                         : log::Level::debug;
 }
 
-/// The options that --use-checkpoint-args takes from what is loaded, else from what the run starts
-/// from; none without that flag.
+/// Returns the options that --use-checkpoint-args takes from what is loaded, else from what the run
+/// starts from; nothing without that flag.
 std::optional<config::CheckpointArguments> checkpoint_arguments(const config::ParsedRun& parsed) {
   const config::CheckpointConfig& c = parsed.run.checkpoint;
   const std::optional<std::string>& root = c.load ? c.load : c.pretrained_checkpoint;
@@ -79,7 +83,8 @@ config::ParsedRun accept(config::ParsedRun parsed, const std::string& kind) {
   return parsed;
 }
 
-/// All of them go to the folder of the logs.
+/// Prints the options; those that have their default too only with --print-all-arguments. A file in
+/// the folder of the logs has all of them in any case.
 void print_arguments(const config::ParsedRun& parsed) {
   const bool all = parsed.values.flag("print_all_arguments");
   log::print(config::arguments_block(parsed.values, all));
@@ -128,7 +133,7 @@ void print_sample(const inference::TextGenerator& generator, const config::RunCo
   log::print(fmt::format("a sample of what the model writes:\n\n{}\n", replace_invalid_utf8(text)));
 }
 
-/// What differs between runs on a GPU and on the host, before the model is made.
+/// Handles what differs between runs on a GPU and on the host, before the model is made.
 void prepare_for(const device::Device& device, comm::World& ranks, config::ParsedRun& parsed) {
   check_rules_of_device(parsed, device.tensors_on_host() ? "host" : "cuda");
   if (!device.tensors_on_host()) {
@@ -180,6 +185,9 @@ int pretrain_images(const std::string& task, const Arguments& words) {
 
 }  // namespace
 
+/// A run is parsed twice where the checkpoint or the launcher's true size changes what the options
+/// mean. All ranks compare their options before the first rule is checked, because a rule that
+/// fails on one rank alone would leave the others waiting.
 int run_model(const std::string& kind, const Arguments& words, const AfterRun& after) {
   Arguments arguments = {"--model", kind};
   arguments.insert(arguments.end(), words.begin(), words.end());

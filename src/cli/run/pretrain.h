@@ -11,7 +11,7 @@
 
 namespace mpitron::cli {
 
-/// What a command does with the model when its run has ended well; all ranks call it.
+/// A command's work on the model after a run that has ended well; all ranks call it.
 using AfterRun = std::function<void(device::Device&, train::Session&)>;
 
 /// Trains a model of this kind (a choice of --model) with the reference's flags, then calls
@@ -26,9 +26,10 @@ struct ForeignModel {
   std::shared_ptr<const train::ForeignWeights> weights;
 };
 
-/// The folder of --load or --pretrained-checkpoint where it is Hugging Face's, which is taken out
-/// of the arguments with --use-checkpoint-args. Without a tokenizer among them they get the
-/// folder's own, and with its options its longest sequence unless another is given.
+/// Takes --load or --pretrained-checkpoint, where it names a folder of Hugging Face, and
+/// --use-checkpoint-args out of the arguments; nothing where neither does. Without a tokenizer
+/// among the arguments they get the folder's own, and with its options its longest sequence unless
+/// another is given.
 std::optional<ForeignModel> take_foreign_model(Arguments& arguments);
 
 }  // namespace mpitron::cli

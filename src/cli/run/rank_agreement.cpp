@@ -14,10 +14,14 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// The check that all ranks of a run were started alike. Each rank writes its options as lines; one
+// hash over all ranks finds out whether they agree, and only if not do the lines travel to name the
+// first difference.
+
 namespace mpitron::cli {
 namespace {
 
-/// Places of a node's own.
+/// Options that name a node's own places, and may differ from rank to rank.
 constexpr std::array kOwnPlaces = {
     "tensorboard_dir", "profile_dir",    "data_cache_path", "non_persistent_local_ckpt_dir",
     "tuning_file",     "data_path",      "yaml_cfg",        "train_data_path",
@@ -34,7 +38,8 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-/// Their number in the run's order stands for their names.
+/// Writes the size of each corpus behind its name without the folder: nodes may keep copies
+/// elsewhere, but a copy of another size is another corpus.
 std::string corpus_lines(const config::DataConfig& data) {
   std::string text;
   for (const auto& words :
@@ -84,6 +89,8 @@ std::string first_difference(const std::string& of_rank_0, const std::string& of
   return "";
 }
 
+/// Equal highest and lowest hashes mean equal hashes; two reductions of a number cost less than
+/// sending the lines of every rank.
 void require_agreement(comm::World& world, const std::string& lines) {
   const std::shared_ptr<comm::Group> all = world.all();
   // 48 bits, which a double holds.

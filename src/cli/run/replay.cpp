@@ -11,6 +11,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron replay CASE_DIR`: trains as a recorded run of Megatron-Core did, on its weights and
+// batches, and compares loss, gradient norm, logits and final weights with what it recorded.
+// Tolerances come with the case. Exit code 0: within them, 1: not.
+
 namespace mpitron::cli {
 namespace {
 
@@ -36,7 +40,7 @@ std::string to_json(const train::ReplayResult& result) {
       io::json_number(result.max_absolute_logits));
 }
 
-/// What was recorded after the last iteration.
+/// Prints what was compared after the last iteration: logits, norms of parameters and buffers.
 void print_end(const train::ReplayResult& result) {
   if (!result.complete) {
     log::print("the end   not reached: its logits, norms and buffers are not compared");

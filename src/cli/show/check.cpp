@@ -11,6 +11,9 @@
 #include "utils/log.h"
 #include "utils/system/machine.h"
 
+// `mpitron check`: what a training run would refuse, without starting it. Flags first; files only
+// where the flags are right, because rules on files read values that flags decide.
+
 namespace mpitron::cli {
 namespace {
 
@@ -20,7 +23,8 @@ constexpr const char* kCheckHelp =
     "to write to). --no-files checks options alone. Exit code 0: the run may start, 2: options are "
     "wrong, 4: files are.\n";
 
-/// Bytes: the run's machine may have far more memory than the one that checks it.
+/// Bytes from which on a need is taken for a mistyped size: the run's machine may have far more
+/// memory than the one that checks it.
 constexpr Index kLargestMachine = Index{2'000'000'000'000};
 
 std::string summary(const config::RunConfig& run) {
@@ -34,7 +38,8 @@ std::string summary(const config::RunConfig& run) {
       run.training.train_iters);
 }
 
-/// A machine may be another one than that of the run, a GPU's memory is not known here.
+/// Prints what the fullest rank needs, and a warning where this machine has less. The machine may
+/// be another than the run's, and a GPU's memory is not known here, so nothing is refused.
 void print_memory(const config::RunConfig& run) {
   refuse_absurd_memory(estimate_memory(run).total(), std::max(machine_memory(), kLargestMachine));
   const MemoryEstimate memory = replay_memory(run);

@@ -6,6 +6,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron config show`: the value of every option after defaults, derivation and checkpoint, with
+// its origin (--provenance), or the layers that the options make (--layers). Values are printed
+// even where rules are broken, since they help to see why.
+
 namespace mpitron::cli {
 namespace {
 

@@ -7,6 +7,9 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron explain`: the page of a rule (E017) or an option, from the rows that the parser and the
+// checks use; `mpitron options`: all options as help or as docs/options.md.
+
 namespace mpitron::cli {
 
 int explain(const Arguments& arguments) {

@@ -13,6 +13,9 @@
 #include "utils/error.h"
 #include "utils/system/machine.h"
 
+// Manual pages and completions made from what commands print for --help, so that they need no list
+// of their own. Commands are run in this process with standard output redirected.
+
 namespace mpitron::cli {
 
 namespace {
@@ -51,6 +54,7 @@ class CapturedOutput {
   int before_;
 };
 
+/// Returns the first group of `row` of each line that matches.
 std::vector<std::string> first_words(const std::string& text, const std::regex& row) {
   std::vector<std::string> found;
   std::istringstream in(text);
@@ -65,6 +69,7 @@ std::vector<std::string> first_words(const std::string& text, const std::regex& 
 
 }  // namespace
 
+/// Returns what `mpitron COMMAND WORDS --help` prints.
 std::string help_of(const Command& command, const Arguments& words) {
   Arguments all = words;
   all.emplace_back("--help");
@@ -73,17 +78,21 @@ std::string help_of(const Command& command, const Arguments& words) {
   return output.text();
 }
 
+/// Reads the table that CLI11 and the option table print: two blanks, a short name if any, the long
+/// name.
 std::vector<std::string> options_in(const std::string& help) {
   static const std::regex row(R"(^  (?:-\w,)?(--[A-Za-z0-9][-\w]*))");
   return first_words(help, row);
 }
 
+/// Returns the commands of a command, whose usage line names COMMAND; none for others.
 std::vector<std::string> words_in(const std::string& help) {
   static const std::regex usage(R"(^usage: [^\n]* COMMAND \.\.\.)");
   static const std::regex row(R"(^  ([a-z][-a-z]*)  )");
   return std::regex_search(help, usage) ? first_words(help, row) : std::vector<std::string>();
 }
 
+/// Goes one level down: what is below (`dataset images pack`) stands on the page of its parent.
 std::vector<HelpPage> help_pages(std::span<const Command> commands) {
   std::vector<HelpPage> pages;
   for (const Command& command : commands) {
@@ -100,6 +109,7 @@ std::vector<HelpPage> help_pages(std::span<const Command> commands) {
 
 namespace {
 
+/// Returns whether the page is that of a command, not of a command's command.
 bool stands_alone(const HelpPage& page) {
   return page.name.find(' ') == std::string::npos;
 }
@@ -124,6 +134,7 @@ std::string branches(std::span<const HelpPage> pages) {
   return text;
 }
 
+/// Quotes for fish, whose single quotes know \\ and \'.
 std::string shell_quoted(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -210,7 +221,8 @@ namespace {
 
 constexpr std::size_t kPageColumns = 92, kSecondColumn = 42;
 
-/// Text as it is: no word of it is taken for a request.
+/// Escapes text for man(7): backslashes, hyphens, and a dot or quote that begins a line, which
+/// would be a request.
 std::string escaped(const std::string& text) {
   std::string out;
   bool begins = true;
@@ -228,6 +240,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
+/// Writes the title line of man(7), without a date, and the section NAME.
 std::string header(const std::string& name, const std::string& summary,
                    const std::string& version) {
   std::string title = name;
@@ -236,6 +249,7 @@ std::string header(const std::string& name, const std::string& summary,
                      version, escaped(name), escaped(summary));
 }
 
+/// Sets a help text without filling, folded to the page's columns.
 std::string as_it_is(const std::string& text) {
   return ".nf\n" + escaped(fold_lines(text, kPageColumns, kSecondColumn)) + "\n.fi\n";
 }

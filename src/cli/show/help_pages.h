@@ -8,7 +8,7 @@
 
 namespace mpitron::cli {
 
-/// What a command says of itself, for manual pages and completion.
+/// A command's description of itself, for manual pages and completion.
 struct HelpPage {
   std::string name;                       // "preprocess", "dataset inspect"
   std::string summary;                    // one line
@@ -29,8 +29,8 @@ std::vector<std::string> words_in(const std::string& help);
 /// A page for each of these commands, and behind it one for each command of its own.
 std::vector<HelpPage> help_pages(std::span<const Command> commands);
 
-/// Scripts that complete commands and options of `mpitron` and `mpitron-cuda`, and names of files
-/// behind options, in three shells.
+/// Scripts for three shells that complete commands and options of `mpitron` and `mpitron-cuda`, and
+/// names of files behind options.
 std::string bash_completion(std::span<const HelpPage> pages);
 std::string zsh_completion(std::span<const HelpPage> pages);
 std::string fish_completion(std::span<const HelpPage> pages);

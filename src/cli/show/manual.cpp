@@ -8,6 +8,9 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron manual --prefix DIR`: writes manual pages and completions where man, bash, zsh and fish
+// look below a prefix; `mpitron version`: the build fingerprint.
+
 namespace mpitron::cli {
 
 namespace {

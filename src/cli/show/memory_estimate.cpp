@@ -11,12 +11,17 @@
 #include "train/model/theoretical_memory.h"
 #include "utils/error.h"
 
+// Memory of a run before it starts, in two ways: Megatron's formulas (theoretical_memory_usage.py),
+// which take no time and know only bf16 with sequence parallelism, or a replay of the program of
+// the fullest ranks, which counts every allocation.
+
 namespace mpitron::cli {
 
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0, kGibibyte = 1024 * kMebibyte;
 
+/// Replays only what ends within a second and needs no files or devices.
 bool can_be_replayed(const config::RunConfig& run) {
   constexpr Index kMostLayers = 1000, kMostTokens = 10'000'000;  // which are made up
   return run.model.seq_length * run.training.micro_batch_size < kMostTokens &&
@@ -25,7 +30,8 @@ bool can_be_replayed(const config::RunConfig& run) {
          !run.optimizer.offload;
 }
 
-/// Leaves as many microbatches as a pipeline has in flight at most: more of them take no more.
+/// Leaves as many microbatches as a pipeline has in flight at most: more of them take no more
+/// memory. Growing batches are dropped for the same reason.
 void keep_first_microbatches(config::RunConfig& run) {
   const config::ParallelConfig& p = run.parallel;
   const Index most =
@@ -37,7 +43,7 @@ void keep_first_microbatches(config::RunConfig& run) {
       std::min(most, microbatches) * run.training.micro_batch_size * p.data_parallel_size;
 }
 
-/// One rank of the first and one of the last stage: the others have neither table nor loss.
+/// Returns one rank of the first and one of the last stage: the others have neither table nor loss.
 std::vector<Index> fullest_ranks(const config::ParallelConfig& parallel) {
   const comm::Grid& dense = train::make_rank_grid(parallel, parallel.world_size).dense();
   const Index last = dense.size(comm::Axis::pipeline) - 1;
@@ -96,6 +102,7 @@ std::string to_text(const MemoryEstimate& memory) {
   return memory.has_vocabulary ? text : text + "; without the rows of the vocabulary";
 }
 
+/// Speaks of GB as 2^30 bytes, as operating systems do.
 std::string memory_shortage(const MemoryEstimate& memory, Index ranks, Index bytes) {
   const double needed = static_cast<double>(ranks) * memory.total();
   if (needed <= static_cast<double>(bytes)) {

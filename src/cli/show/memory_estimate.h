@@ -20,23 +20,24 @@ struct MemoryEstimate {
   double total() const { return state + activations + host_state + fp8_weights; }
 };
 
-/// By formula, of a run whose options break no rule.
+/// Estimates by formula; the options must break no rule.
 MemoryEstimate estimate_memory(const config::RunConfig& run);
 
-/// The peak of a host's allocator in a step: the program of the first and of the last stage is run
-/// without devices and peers, in a fraction of a second. By formula where it cannot be: an unknown
-/// vocabulary, texts with images, products in 8 bits, state in the host's memory, a thousand layers
-/// or 10^7 tokens.
+/// Returns the peak of a host's allocator in a step: the program of the first and of the last stage
+/// is run without devices and peers, in a fraction of a second. It falls back to the formula for an
+/// unknown vocabulary, texts with images, products in 8 bits, state in the host's memory, a
+/// thousand layers or 10^7 tokens.
 MemoryEstimate replay_memory(const config::RunConfig& run);
 
 /// "memory of the fullest rank: 1.8 MB weights, ..."
 std::string to_text(const MemoryEstimate& memory);
 
-/// What to say where `ranks` such ranks need more than a machine of `bytes` has; else empty.
+/// Returns a warning where `ranks` such ranks need more than a machine of `bytes` has; else an
+/// empty text.
 std::string memory_shortage(const MemoryEstimate& memory, Index ranks, Index bytes);
 
-/// Error(environment) where a run needs more than ten times the memory there is, so that a mistyped
-/// size ends at once and not after minutes of swapping. Bytes.
+/// Throws Error(environment) where a run needs more than ten times the memory there is (both in
+/// bytes), so that a mistyped size ends at once and not after minutes of swapping.
 void refuse_absurd_memory(double needed, Index available);
 
 }  // namespace mpitron::cli

@@ -13,6 +13,10 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron plan`: without --machine the layout of a run over its ranks (stages, schedule, bubble,
+// groups), exactly as the run would make it; the other forms of the command are dispatched from
+// here to their files.
+
 namespace mpitron::cli {
 namespace {
 
@@ -45,12 +49,14 @@ constexpr const char* kPlanHelp =
     "steps of runs\n"
     "mpitron plan --from-trace DIR --machine M [--what-if pp=8]: from a profiled run\n";
 
+/// Groups of the expert grid by the axes that their ranks differ in; train::kDenseGroups has those
+/// of the dense one.
 constexpr train::NamedAxes kExpertGroups[] = {{"expert", "ep"},
                                               {"expert tensor", "tp"},
                                               {"expert tensor x expert", "tp-ep"},
                                               {"expert data", "dp"}};
 
-/// Everything that the command tells.
+/// The layout of a run, as every form of output tells it.
 struct Plan {
   config::ParallelConfig parallel;
   PlannedSchedule pipeline;
@@ -65,6 +71,8 @@ struct NamedGroups {
   std::vector<std::vector<Index>> groups;
 };
 
+/// Lists the groups of dense layers and, where the model has experts, those of the expert grid,
+/// which divides the same ranks in another way.
 std::vector<NamedGroups> groups_of(const Plan& plan) {
   std::vector<NamedGroups> all;
   for (const train::NamedAxes& named : train::kDenseGroups) {
@@ -78,6 +86,7 @@ std::vector<NamedGroups> groups_of(const Plan& plan) {
   return all;
 }
 
+/// Lays the run out by the functions that training calls; the memory is that of a replayed program.
 Plan make_plan(const config::ParsedRun& parsed) {
   const config::RunConfig& run = parsed.run;
   PlannedSchedule pipeline = plan_schedule(run);
@@ -89,6 +98,7 @@ Plan make_plan(const config::ParsedRun& parsed) {
           .ranks_per_node = parsed.values.maybe_integer("ranks_per_node")};
 }
 
+/// Writes what a stage's chunk holds; layers are counted from 1, as in options.
 std::string layers_line(const pipeline::ChunkLayers& layers) {
   std::string text = layers.has_embedding ? "embedding, " : "";
   text += layers.count == 0 ? "no layers"
@@ -98,6 +108,8 @@ std::string layers_line(const pipeline::ChunkLayers& layers) {
   return text + (layers.has_loss ? ", output and loss" : "");
 }
 
+/// Prints the sizes of the grids, the layers of each stage, the schedule with its bubble (the share
+/// of idle time), and the memory.
 void print_summary(const Plan& plan) {
   const config::ParallelConfig& p = plan.parallel;
   log::print(fmt::format("{} ranks = {} tensor x {} context x {} data x {} pipeline", p.world_size,
@@ -127,7 +139,8 @@ void print_summary(const Plan& plan) {
   log::print(plan.memory);
 }
 
-/// Which GPU a rank takes, and which groups stay on a node.
+/// Prints which GPU a rank takes, and which kinds of groups stay on a node. Ranks fill nodes in
+/// order.
 void print_nodes(const Plan& plan) {
   const Index per_node = *plan.ranks_per_node;
   std::vector<std::string_view> within, between;
@@ -145,6 +158,8 @@ void print_nodes(const Plan& plan) {
       between.empty() ? "none" : fmt::format("{}", fmt::join(between, ", "))));
 }
 
+/// Prints the first groups of each kind and their first ranks: thousands of ranks would fill the
+/// screen.
 void print_groups(const Plan& plan) {
   constexpr std::size_t kShown = 16;
   for (const auto& [name, groups] : groups_of(plan)) {
@@ -161,6 +176,7 @@ void print_groups(const Plan& plan) {
   }
 }
 
+/// Writes the sizes and the schedule, and with `with_groups` the ranks of all groups, uncut.
 std::string to_json(const Plan& plan, bool with_groups) {
   const config::ParallelConfig& p = plan.parallel;
   std::string text = fmt::format(
@@ -192,6 +208,7 @@ bool has_option(const Arguments& arguments, const std::string& option) {
 
 }  // namespace
 
+/// Forms that need no run's options come before --help, which explains those of a run.
 int plan(const Arguments& arguments) {
   if (has_option(arguments, "--validate")) {
     return plan_validation(arguments);

@@ -21,13 +21,15 @@ int plan_fit(const Arguments& arguments);
 /// traces of a profiled run, and a prediction of another layout that is corrected by them.
 int plan_from_trace(const Arguments& arguments);
 
-/// A machine of `mpitron plan` by its name, or of a .yaml file, which joins the library; the same
-/// of software. Error(usage) lists what there is.
+/// Returns a machine by its name in the library, or reads a .yaml file, which joins the library.
+/// Error(usage) lists the names there are.
 plan::Machine find_machine(plan::Library& library, const std::string& name);
+/// Returns values of software in the same way.
 plan::Stack find_stack(plan::Library& library, const std::string& name);
 
-/// "tp=4,pp=8" or "network.share=0.5" behind an option.
+/// Reads "tp=4,pp=8" or "network.share=0.5" behind an option; Error(usage) for any other form.
 std::map<std::string, double> assignments(const std::string& option, const std::string& text);
+/// Returns the number; Error(usage) with the option's name where `text` is none.
 double number(const std::string& option, const std::string& text);
 
 /// Multiplies a value of the machine or the software; false where no key has this name.

@@ -14,15 +14,22 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron plan --fit` and `--from-trace`: the model of step time corrected by runs. --fit changes
+// values of the software until predicted steps match measured ones, and writes them as a stack
+// file; --from-trace scales the predicted parts of another layout by the ratio of traced to
+// predicted parts of this one.
+
 namespace mpitron::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Values that software has of its own, the one that matters most first.
+/// Values that describe software, the one that explains most of a step first: the first n are
+/// fitted.
 constexpr const char* kFittedKeys[] = {"elementwise",  "products",       "per-step",
                                        "attention",    "per-microbatch", "launch",
                                        "data-overlap", "tensor-overlap"};
+/// Measured runs needed for each fitted value; fewer would let noise decide it.
 constexpr std::size_t kRowsForAParameter = 3;
 constexpr double kLearned = 0.3;  // below it a value is what was assumed
 
@@ -43,12 +50,15 @@ Arguments words_of(const std::vector<report::NamedValue>& options) {
   return words;
 }
 
+/// Parses the options that the run was given again, so that defaults of today apply.
 config::RunConfig run_of(const report::RunFolder& folder) {
   const config::ParsedRun parsed =
       config::parse_run(words_of(folder.description.given), folder.description.world_size);
   return plan::make_job(parsed.run).run;
 }
 
+/// Turns a run's folder into a row of measured steps: the median of its iterations but the first.
+/// Error(data) for fewer than 4.
 plan::PublishedRow row_of(const std::string& path, const std::string& machine,
                           const std::string& stack) {
   const report::RunFolder folder = report::read_run(path);
@@ -69,7 +79,8 @@ plan::PublishedRow row_of(const std::string& path, const std::string& machine,
   return row;
 }
 
-/// A file of its own below the named stack, with as many values as the rows can tell.
+/// Makes a stack below the named one, with as many values to fit as the rows can tell, at least
+/// one.
 plan::ParameterFile fitted_file(const plan::Stack& parent, std::size_t rows) {
   plan::ParameterFile file{.name = "fitted", .path = "the fitted stack", .extends = parent.name};
   for (const char* name : kFittedKeys) {
@@ -113,7 +124,7 @@ struct TracedStep {
   double seconds() const { return work + exposed + bubble; }
 };
 
-/// Of the average rank.
+/// Returns the seconds of a step, averaged over ranks and steps of the traces.
 TracedStep traced_step(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -133,6 +144,7 @@ TracedStep traced_step(const fs::path& folder) {
   return sum;
 }
 
+/// Sorts the model's terms into the three parts that a trace can tell apart.
 TracedStep parts_as_traced(const plan::StepTime& time) {
   const plan::Terms& w = time.work;
   return {.work = w.compute() + time.optimizer + time.fixed + time.jitter,
@@ -140,7 +152,8 @@ TracedStep parts_as_traced(const plan::StepTime& time) {
           .bubble = time.bubble + time.sends};
 }
 
-/// Changes of the layout that a what-if asks for; the others are values of machine and software.
+/// Applies a what-if: sizes change the layout, all other names multiply values of machine and
+/// software.
 void change(plan::Machine& machine, plan::Stack& stack, config::RunConfig& run,
             const std::string& text) {
   plan::Layout layout = plan::layout_of(run);
@@ -167,12 +180,14 @@ void change(plan::Machine& machine, plan::Stack& stack, config::RunConfig& run,
   plan::apply(layout, run);
 }
 
+/// Corrects nothing where either side has no time in a part.
 double ratio(double traced, double told) {
   return told > 0 && traced > 0 ? traced / told : 1;
 }
 
 }  // namespace
 
+/// Only the software's values are free: values of machines and of other stacks are fixed first.
 int plan_fit(const Arguments& arguments) {
   std::vector<std::string> folders;
   std::string machine, stack = "mpitron", path;

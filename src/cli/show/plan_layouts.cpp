@@ -5,6 +5,9 @@
 #include "plan/search/startup.h"
 #include "utils/log.h"
 
+// Text and JSON of predicted layouts: a line of figures for each, and for one layout the parts of
+// its step, memory, cost, sensitivities, failures and start.
+
 namespace mpitron::cli {
 namespace {
 
@@ -19,7 +22,8 @@ std::string memory_text(const PlanRequest& request, const plan::Candidate& candi
       (request.machine.memory - m.total() - request.machine.fixed_memory) / kGigabyte);
 }
 
-/// Where the user says how often a GPU fails: how often to save, and how long a run takes then.
+/// Prints how often to save and how long a run takes, where the user says how often a GPU fails.
+/// The mean time between failures of a job is that of a GPU over its GPUs.
 void print_failures(const PlanRequest& request, const plan::Job& job, const plan::StepTime& time) {
   if (!request.gpu_failure_hours) {
     return;
@@ -51,7 +55,7 @@ void print_startup(const PlanRequest& request, const plan::Job& job) {
   log::print(fmt::format("  {:26} {:8.1f} s", "together", sum));
 }
 
-/// The program's own memory on one rank of each stage.
+/// Prints the program's own memory, replayed on one rank of each stage.
 void print_replay(const PlanRequest& request, const plan::Job& job) {
   if (!request.replays) {
     return;
@@ -78,6 +82,7 @@ plan::Rates rates_of(const PlanRequest& request, const plan::Job& job, const pla
 
 }  // namespace
 
+/// Leaves out parts below a ten-thousandth of the step.
 void print_details(const PlanRequest& request, const PlannedLayout& layout) {
   const auto& [candidate, job] = layout;
   const plan::StepTime& time = candidate.time;

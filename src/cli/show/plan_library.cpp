@@ -4,6 +4,9 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// Words of `mpitron plan` that several of its forms share: machines and stacks by name or file,
+// numbers, and NAME=VALUE lists.
+
 namespace mpitron::cli {
 namespace {
 
@@ -11,7 +14,7 @@ bool is_file(const std::string& name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
-/// Reads a file into the library; its name there.
+/// Reads a file into the library and returns its name there.
 std::string add_file(plan::ParameterFiles& files, const std::string& path) {
   plan::ParameterFile file = plan::parse_parameter_file(read_file(path), path);
   const std::string name = file.name;

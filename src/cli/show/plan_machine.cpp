@@ -9,12 +9,18 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron plan --machine`: predicted step, memory and cost of one layout, or a search over all
+// layouts that divide the model. Layouts are ranked by predicted time; each that is shown has
+// passed the rules of `mpitron check` as a run with these options. Exit code kFitsNowhere where no
+// layout fits.
+
 namespace mpitron::cli {
 namespace {
 
 using plan::Candidate;
 
-/// Model, batch and GPUs of the options; their layout is what the search decides.
+/// Takes model, batch and GPUs from the options; their layout is what the search decides. Rules are
+/// checked here only where sizes are missing: others may be met by a better layout.
 plan::SearchSpace search_space(const PlanRequest& request) {
   const config::ParsedRun given = config::parse_run(request.flags);
   const config::RunConfig& run = given.run;
@@ -25,12 +31,13 @@ plan::SearchSpace search_space(const PlanRequest& request) {
   return {.job = plan::make_job(run), .fixed = request.fixed};
 }
 
-/// What `check` says of the run in this layout; empty if it may start.
+/// Returns what `check` says of the run in this layout; an empty list if it may start.
 std::vector<config::Finding> findings_of(const PlanRequest& request, const plan::Job& job) {
   return config::parse_run(plan::with_layout(request.flags, job.run)).findings;
 }
 
-/// By how much nothing fits, and what would help.
+/// Throws by how much nothing fits, and what would help: half the sequence, or a power of two times
+/// the GPUs, up to 64.
 [[noreturn]] void refuse(const PlanRequest& request, plan::SearchSpace space,
                          const plan::SearchResult& result) {
   if (!result.smallest) {
@@ -63,7 +70,7 @@ std::vector<config::Finding> findings_of(const PlanRequest& request, const plan:
                           missing / kGigabyte, usable_memory(request) / kGigabyte, help));
 }
 
-/// The fastest that break no rule of `check`.
+/// Returns the fastest layouts that break no rule of `check`, at most --top.
 std::vector<PlannedLayout> legal(const PlanRequest& request, const plan::SearchSpace& space,
                                  const plan::SearchResult& result) {
   std::vector<PlannedLayout> kept;
@@ -101,7 +108,7 @@ void print_search(const PlanRequest& request, const plan::SearchResult& result,
   print_details(request, best[0]);
 }
 
-/// --why: the layouts with these sizes, or why there are none.
+/// Answers --why: shows the best layout with these sizes, or says why there is none.
 void explain(const PlanRequest& request, plan::SearchSpace space) {
   space.fixed = layout_choices("--why", *request.why);
   const plan::SearchResult result =
@@ -155,7 +162,7 @@ int search(const PlanRequest& request) {
 
 constexpr double kMeasuredError = 0.1;  // of steps that are replayed with measured kernels
 
-/// Of a machine whose kernels are measured: the program itself, replayed.
+/// Predicts on a machine whose kernels were measured, by a replay of the program.
 int measured_layout(const PlanRequest& request, const plan::Job& job) {
   const plan::PlayedJob step = plan::measured_step(*request.machine.measured, job.run);
   const double tokens = job.global_batch() * job.sequence() / step.seconds;

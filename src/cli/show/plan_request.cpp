@@ -5,10 +5,12 @@
 
 #include <fmt/ranges.h>
 
+// The options of `mpitron plan --machine`, taken out of the words; what is left describes the run.
+
 namespace mpitron::cli {
 namespace {
 
-/// --what-if KEY=FACTOR: values of the machine and the software times a factor.
+/// Multiplies values of machine and software as --what-if KEY=FACTOR says.
 void change_parts(PlanRequest& request, const std::string& text) {
   for (const auto& [name, factor] : assignments("--what-if", text)) {
     if (!multiply_value(request.machine, request.stack, name, factor)) {
@@ -79,6 +81,7 @@ PlanRequest read_plan_request(const Arguments& arguments) {
   return request;
 }
 
+/// The margin is a share of the whole memory, for fragments and what the model does not count.
 double usable_memory(const PlanRequest& request) {
   return request.machine.memory * (1 - request.margin) - request.machine.fixed_memory;
 }

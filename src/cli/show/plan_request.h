@@ -11,6 +11,9 @@
 #include "plan/search/report.h"
 #include "plan/search/search.h"
 
+// What `mpitron plan` was asked for, and how its answers are printed; plan_request.cpp,
+// plan_layouts.cpp and plan_machine.cpp implement it.
+
 namespace mpitron::cli {
 
 inline constexpr double kGigabyte = 1e9;
@@ -31,10 +34,10 @@ struct PlanRequest {
   plan::FailureModel failures{.checkpoint = 60, .restart = 600};
 };
 
-/// Of the words behind `mpitron plan` with --machine. Error(usage) names the word that is wrong.
+/// Reads the words behind `mpitron plan` with --machine. Error(usage) names the word that is wrong.
 PlanRequest read_plan_request(const Arguments& arguments);
 
-/// Sizes of a layout: "tp=4,pp=8". Error(usage) lists the names there are.
+/// Reads sizes of a layout: "tp=4,pp=8". Error(usage) lists the names there are.
 std::map<std::string, Index> layout_choices(const std::string& option, const std::string& text);
 
 /// Bytes of a GPU that tensors may take: without its margin and what libraries hold.
@@ -59,7 +62,7 @@ std::string layout_line(const PlanRequest& request, const PlannedLayout& layout,
 /// failures, the start and the program's own memory where they are asked for.
 void print_details(const PlanRequest& request, const PlannedLayout& layout);
 
-/// The layouts for programs.
+/// Writes the layouts for programs: sizes, seconds, bytes, and the parts of each step.
 std::string layouts_json(const PlanRequest& request, const std::vector<PlannedLayout>& layouts);
 
 }  // namespace mpitron::cli

@@ -13,6 +13,11 @@
 #include "report/svg_plot.h"
 #include "utils/system/files.h"
 
+// `mpitron plan --validate`: the model of step time against tables of published and measured steps.
+// It tells errors by class, as text, JSON or a page of plots; --refit fits the calibrated values of
+// machine and stack files to the table first; --held-out and its kin predict rows by values that
+// were fitted without them.
+
 namespace mpitron::cli {
 namespace {
 
@@ -24,6 +29,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+/// Writes where the predicted time goes, in seconds.
 std::string breakdown_json(const plan::StepTime& time) {
   const plan::Terms& work = time.work;
   return fmt::format(
@@ -36,6 +42,8 @@ std::string breakdown_json(const plan::StepTime& time) {
       time.jitter);
 }
 
+/// Writes classes, rows, and the rows that were not predicted by reason; errors are shares (0.1 is
+/// 10 %), times are seconds.
 std::string to_json(const plan::Validation& validation) {
   std::string text = "{\"classes\": [";
   const char* separator = "";
@@ -72,6 +80,7 @@ std::string to_json(const plan::Validation& validation) {
   return text + fmt::format("], \"without_layout\": {}}}", validation.without_layout.size());
 }
 
+/// Prints a line a row: predicted and published seconds, and the signed error.
 void print_rows(const plan::Validation& validation) {
   for (const plan::ValidatedRow& row : validation.rows) {
     log::print(fmt::format("{:8} {:26} {:22} {:>10.4g} s, published {:>10.4g} s, {:+6.1f} %{}{}{}",
@@ -81,6 +90,8 @@ void print_rows(const plan::Validation& validation) {
   }
 }
 
+/// Prints the classes, and what was not predicted, with its reason: no row of the table is passed
+/// over in silence.
 void print_summary(const plan::Validation& validation, const plan::Library& library) {
   for (const plan::ErrorSummary& s : plan::summarize(validation)) {
     log::print(
@@ -111,6 +122,7 @@ void print_summary(const plan::Validation& validation, const plan::Library& libr
   }
 }
 
+/// Replaces fitted values in the source's files and leaves their comments and other values.
 void write_fitted(const plan::ParameterFiles& files, const std::filesystem::path& folder) {
   for (const plan::ParameterFile& file : files.all()) {
     if (!file.fitted.empty()) {
@@ -122,6 +134,8 @@ void write_fitted(const plan::ParameterFiles& files, const std::filesystem::path
   }
 }
 
+/// Fits the library's values to the rows, prints the median error before and after, and writes the
+/// values under `folder`, the program's source.
 void refit(plan::Library& library, const std::vector<plan::PublishedRow>& rows,
            const std::string& folder) {
   const plan::FitResult result = plan::refit(library, rows);
@@ -197,11 +211,13 @@ svg { width: 100%; height: auto; display: block; }
 td, th { white-space: nowrap; }
 )css";
 
-/// "Megatron Bridge, docs/..." -> "Megatron Bridge".
+/// Shortens "Megatron Bridge, docs/..." to "Megatron Bridge".
 std::string short_source(const std::string& source) {
   return source.substr(0, source.find_first_of(",/("));
 }
 
+/// Plots predicted over published seconds of one class on logarithmic axes, with the line of
+/// equality.
 report::Plot plot_of(const plan::Validation& validation, const std::string& group) {
   std::map<std::string, report::PlotLine> sources;
   double least = INFINITY, most = 0;
@@ -243,6 +259,7 @@ std::string errors_table(const plan::Validation& validation) {
   return text + "</tbody></table>";
 }
 
+/// Writes all rows by falling error, so that the worst predictions are looked at first.
 std::string rows_table(const plan::Validation& validation) {
   std::vector<const plan::ValidatedRow*> rows;
   for (const plan::ValidatedRow& row : validation.rows) {

@@ -10,6 +10,9 @@
 #include "utils/log.h"
 #include "utils/system/files.h"
 
+// `mpitron report RUN_DIR...`: one page with the curves, figures and options of runs. The page
+// holds the numbers and the chart library, so it opens without a network.
+
 namespace mpitron::cli {
 
 int report(const Arguments& arguments) {

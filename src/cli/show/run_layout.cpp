@@ -8,8 +8,12 @@
 #include "train/model/flops.h"
 #include "utils/check.h"
 
+// What a run's options make of its pipeline and layers, by the functions that the run itself calls,
+// so that `plan` and `config show --layers` cannot tell anything else.
+
 namespace mpitron::cli {
 
+/// Simulates the schedule with forward passes of one unit of time and backward passes of two.
 PlannedSchedule plan_schedule(const config::RunConfig& run) {
   const Index microbatches =
       config::num_microbatches(run.training, run.parallel.data_parallel_size);
@@ -26,7 +30,7 @@ PlannedSchedule plan_schedule(const config::RunConfig& run) {
 
 namespace {
 
-/// Parameters of a layer that is made without values.
+/// Counts the parameters of a layer that is made without values, as one rank would hold it.
 Index parameters_of(const config::ModelConfig& model, Index number) {
   const comm::ParallelGroups groups = comm::groups_of_one(*comm::make_single_world());
   autograd::ParameterList parameters;

@@ -31,10 +31,10 @@ struct LayerRow {
   double state = 0;      // numbers that it carries from token to token of a sequence
 };
 
-/// What the flags make of every layer.
+/// Returns a row for each layer that the flags make, in order.
 std::vector<LayerRow> layer_table(const config::RunConfig& run);
 
-/// A line for each, with a heading.
+/// Writes a heading and a line for each row.
 std::string layer_table_text(std::span<const LayerRow> rows);
 
 }  // namespace mpitron::cli

@@ -14,9 +14,13 @@
 #include "utils/log.h"
 #include "utils/system/machine.h"
 
+// `mpitron status RUN_DIR`: progress of a run from the files it writes, on any machine that sees
+// them. --follow prints it again until the run ends.
+
 namespace mpitron::cli {
 namespace {
 
+/// Columns of the terminal, else those of COLUMNS, else 80.
 int columns_to_fill() {
   constexpr int kUnknown = 80;
   const char* columns = std::getenv("COLUMNS");
@@ -24,7 +28,7 @@ int columns_to_fill() {
   return terminal_columns(STDOUT_FILENO).value_or(given > 0 ? given : kUnknown);
 }
 
-/// Prints the run; whether it goes on.
+/// Prints the run and returns whether it goes on. `redraw` overwrites the terminal.
 bool show(const std::string& path, bool json, bool redraw) {
   const report::RunFolder run = report::read_run(path);
   const auto now = std::filesystem::file_time_type::clock::now();

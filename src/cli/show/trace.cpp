@@ -11,12 +11,16 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// `mpitron trace merge|summary`: the traces that --profile has written, one file for each rank,
+// joined for a viewer or summed up.
+
 namespace mpitron::cli {
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
-/// The ranks' files of a folder; a file is itself.
+/// Replaces folders by the ranks' files in them, sorted; a file is itself. Error(data) for a folder
+/// without traces.
 Paths trace_files(const Arguments& given) {
   Paths files;
   for (const std::filesystem::path path : given) {
@@ -50,6 +54,7 @@ Paths required_files(const char* action, const Arguments& given) {
   return trace_files(given);
 }
 
+/// Accepts -o as other tools do; the parser of flags knows long names only.
 int merge(const Arguments& arguments) {
   Arguments words = arguments;
   const Arguments paths = take_paths(words);

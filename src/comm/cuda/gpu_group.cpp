@@ -1,3 +1,5 @@
+// Sends tensors of a GPU through the host. Which group carries an operation is decided by where its
+// memory lies, so that the same call serves tensors, sizes and texts.
 #include "comm/cuda/gpu_group.h"
 
 #include "device/copy.h"
@@ -13,8 +15,9 @@ bool on_device(const void* memory) {
   return attributes.type == cudaMemoryTypeDevice;
 }
 
-/// All members must find the same. So memory without elements counts too: who has no tokens to send
-/// and gets none takes part in the exchange of the others.
+/// Tells whether an operation is the GPU's. All members must find the same, so memory without
+/// elements counts too: who has no tokens to send and gets none takes part in the exchange of the
+/// others.
 bool on_device(const Request& request) {
   const bool input = request.input.numel() > 0 || request.output.data == nullptr;
   const void* const memory =
@@ -40,7 +43,7 @@ void GpuGroup::run_alone(const Request& request) {
 
 namespace {
 
-/// The host's copy of a tensor; nothing for no tensor.
+/// Copy of a tensor on the host; nothing for no tensor.
 class StagedMemory {
  public:
   StagedMemory(device::Device& device, Index bytes) : allocator_(device.staging()) {
@@ -64,7 +67,7 @@ class StagedMemory {
   std::size_t capacity_ = 0;
 };
 
-/// The operation on the host's copies, and the way back of what it wrote.
+/// Runs an operation on the host's copies, and brings back what it wrote.
 class StagedOperation final : public Operation {
  public:
   /// Copies the input to pinned memory and waits for it, since the host's group reads it at once.
@@ -85,7 +88,7 @@ class StagedOperation final : public Operation {
     work_ = host.run(staged);
   }
 
-  /// The way back is queued once the host's operation has ended; the stream orders it before its
+  /// Queues the way back once the host's operation has ended; the stream orders it before its
   /// users.
   bool step() override {
     if (work_.test() && !returned_) {

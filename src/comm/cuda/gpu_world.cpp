@@ -1,3 +1,5 @@
+// Puts groups with NCCL, or with copies through the host, over the groups of the host's world.
+// Everything else of a world is the host's.
 #include "comm/cuda/gpu_group.h"
 #include "comm/cuda/nccl_groups.h"
 #include "comm/groups/device_world.h"

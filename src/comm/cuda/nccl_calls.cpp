@@ -1,3 +1,4 @@
+// Translates requests into NCCL's calls; the only file that knows its types and operations.
 #include "comm/cuda/nccl_calls.h"
 
 #include "device/cuda/cuda_handles.h"
@@ -43,7 +44,9 @@ std::size_t bytes_of(const ConstTensorView& view) {
   return static_cast<std::size_t>(view.bytes());
 }
 
-/// A message to and from each other member, all at once; the own piece is copied.
+/// Exchanges unequal pieces: a message to and from each other member, all at once in one group
+/// call, without which sends would wait for receives that are not yet posted; the own piece is
+/// copied.
 void exchange(const Group& group, const Request& request, ncclComm_t communicator,
               cudaStream_t stream) {
   const auto* sent = static_cast<const std::byte*>(request.input.data);
@@ -76,7 +79,7 @@ void exchange(const Group& group, const Request& request, ncclComm_t communicato
 
 }  // namespace
 
-/// One call of NCCL for each kind; an exchange of unequal counts is a group of sends and receives.
+/// Calls NCCL once for each kind; an exchange of unequal counts is a group of sends and receives.
 void call_collective(const Group& group, const Request& request, ncclComm_t communicator,
                      cudaStream_t stream) {
   const ConstTensorView& x = request.input;

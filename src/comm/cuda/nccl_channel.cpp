@@ -1,3 +1,5 @@
+// Runs NCCL's operations on a stream of their own, between the device's kernels by events. A launch
+// is numbered and kept until it has ended, so that the watch can say which one is stuck.
 #include "comm/cuda/nccl_channel.h"
 
 #include <algorithm>
@@ -19,7 +21,7 @@ namespace {
 /// kernels.
 constexpr std::chrono::microseconds kBetweenLooks{100};
 
-/// What is absent stays NCCL's own choice.
+/// Translates limits; what is absent stays NCCL's own choice.
 ncclConfig_t config_of(const CommunicatorLimits& limits) {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.minCTAs = limits.min_ctas.value_or(config.minCTAs);
@@ -30,7 +32,7 @@ ncclConfig_t config_of(const CommunicatorLimits& limits) {
   return config;
 }
 
-/// The highest priority that this GPU has: its number differs from GPU to GPU.
+/// Makes a stream of the highest priority that this GPU has: its number differs from GPU to GPU.
 device::StreamHandle make_stream(bool high_priority) {
   int lowest = 0, highest = 0;
   check(cudaDeviceGetStreamPriorityRange(&lowest, &highest), "asking for priorities of streams");
@@ -63,7 +65,7 @@ NcclChannel::~NcclChannel() {
   }
 }
 
-/// False where the same memory is registered already, which NCCL would count twice.
+/// Registers memory; false where it is registered already, which NCCL would count twice.
 bool NcclChannel::enlist(void* memory, std::size_t bytes) {
   if (registrations_.contains(memory)) {
     return false;
@@ -82,7 +84,8 @@ void NcclChannel::strike_out(void* memory) noexcept {
   }
 }
 
-/// An event of `after` orders the call behind what it reads, without the host waiting for either.
+/// Queues a call behind what `after` has queued: an event orders it behind what it reads, without
+/// the host waiting for either.
 NcclChannel::LaunchId NcclChannel::launch(cudaStream_t after, const Request& request,
                                           const Call& call) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -114,7 +117,8 @@ NcclChannel::LaunchId NcclChannel::keep(device::EventHandle ended, const Request
   return {ended_ + under_way_.size(), false};
 }
 
-/// What has ended needs no wait, and its event may have been given to a later launch.
+/// Has a stream wait; what has ended needs no wait, and its event may have been given to a later
+/// launch.
 void NcclChannel::let_wait(cudaStream_t stream, const LaunchId& launch) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t ended = launch.recorded ? 0 : ended_;
@@ -138,7 +142,8 @@ void NcclChannel::synchronize() {
   check(cudaStreamSynchronize(stream_.get()), "waiting for NCCL");
 }
 
-/// For the watching thread: an asynchronous error, or for how long the oldest launch is under way.
+/// Looks for the watching thread: an asynchronous error, or for how long the oldest launch is under
+/// way.
 std::optional<NcclChannel::Trouble> NcclChannel::trouble() {
   const std::lock_guard lock(mutex_);
   ncclResult_t status = ncclSuccess;
@@ -169,7 +174,7 @@ device::EventHandle NcclChannel::take_event() {
   return event;
 }
 
-/// From the oldest on: launches of one stream end in their order.
+/// Forgets launches that have ended, from the oldest on: launches of one stream end in their order.
 void NcclChannel::look() {
   looked_ = Clock::now();
   while (!under_way_.empty()) {
@@ -196,9 +201,9 @@ ncclUniqueId make_id() {
   return id;
 }
 
-/// The directions of a ring of `n` members in an order in which members that go through their own
-/// ones connect most of them at once: pairs of an even first member before those of an odd one, and
-/// the pair of the last and the first member of an odd number by itself.
+/// Orders the directions of a ring of `n` members such that members that go through their own ones
+/// connect most of them at once: pairs of an even first member before those of an odd one, and the
+/// pair of the last and the first member of an odd number by itself.
 std::vector<std::pair<Index, Index>> directions_in_order(Index n) {
   std::vector<std::pair<Index, Index>> directions;
   const Index pairs = n == 2 ? 1 : n;
@@ -217,7 +222,7 @@ std::vector<std::pair<Index, Index>> directions_in_order(Index n) {
   return directions;
 }
 
-/// One byte from the sender (rank 0 of the channel) to the receiver.
+/// Sends one byte from the sender (rank 0 of the channel) to the receiver.
 void try_out(NcclChannel& channel, bool sender, void* memory, cudaStream_t after) {
   const TensorView byte(memory, DType::u8, {1});
   const Request request = sender ? Request{.kind = CollectiveKind::send, .input = byte}
@@ -237,8 +242,8 @@ std::shared_ptr<NcclChannel> connect_members(Group& host, const NcclChannel::Set
                                        static_cast<int>(host.rank()));
 }
 
-/// Both ends make an identifier and exchange them by the host's group, first to the right, then to
-/// the left.
+/// Connects all directions; both ends make an identifier and exchange them by the host's group,
+/// first to the right, then to the left.
 MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings, void* byte,
                                    cudaStream_t stream) {
   const Index n = host.size(), rank = host.rank();

@@ -44,7 +44,8 @@ class NcclChannel {
   LaunchId launch(cudaStream_t after, const Request& request, const Call& call);
   /// Has `stream` wait for a launch before what is queued on it next.
   void let_wait(cudaStream_t stream, const LaunchId& launch);
-  /// Of one that was not recorded: that never happens by itself.
+  /// Tells whether a launch has ended; of one that was not recorded: a recorded one never ends by
+  /// itself.
   bool ended(std::uint64_t launch);
   /// Registers this memory, so that operations use it in place: false where it is already. It stays
   /// so until it is struck out, when no operation uses it, or the channel ends.
@@ -53,13 +54,13 @@ class NcclChannel {
   /// The host waits for everything launched.
   void synchronize();
 
-  /// What is under way, or has failed.
+  /// Trouble of a channel: what is under way for long, or has failed.
   struct Trouble {
     std::string what;
     double seconds = 0;
     std::string error;
   };
-  /// Of the first launch that has not ended; for any thread.
+  /// Returns the trouble of the first launch that has not ended; for any thread.
   std::optional<Trouble> trouble();
 
  private:
@@ -93,17 +94,17 @@ class NcclChannel {
 // Connecting needs no network of its own: identifiers travel over the host's group. Every member
 // calls, and all wait for all.
 
-/// One communicator of all members, for collectives.
+/// Connects all members by one communicator, for collectives.
 std::shared_ptr<NcclChannel> connect_members(Group& host, const NcclChannel::Settings& settings);
 
-/// Of (sender, receiver), group ranks.
+/// Channels by (sender, receiver), group ranks.
 using MessageChannels = std::map<std::pair<Index, Index>, std::shared_ptr<NcclChannel>>;
 
-/// A communicator of its own for each direction between neighbours (first and last member are,
-/// too): a send waits on the GPU until it is received, and what waits on one stream would hold up
-/// whatever is behind it; so two stages that send to each other, or a ring, cannot wait for ever.
-/// One byte has travelled through each when this returns, since the first one has the host wait for
-/// the other end. `byte`: of the device's memory, there once `stream` has come here.
+/// Connects neighbours (first and last member are, too) by a communicator for each direction: a
+/// send waits on the GPU until it is received, and what waits on one stream would hold up whatever
+/// is behind it; so two stages that send to each other, or a ring, cannot wait for ever. One byte
+/// has travelled through each when this returns, since the first one has the host wait for the
+/// other end. `byte`: of the device's memory, there once `stream` has come here.
 MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings, void* byte,
                                    cudaStream_t stream);
 

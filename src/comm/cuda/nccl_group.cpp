@@ -18,7 +18,8 @@ class NcclOperation final : public Operation {
     const std::shared_ptr<NcclChannel> channel = channel_.lock();
     return channel == nullptr || (launch_.recorded ? waited_ : channel->ended(launch_.number));
   }
-  /// The stream waits, not the host; a channel that has ended means that its group has ended, too.
+  /// Has the stream wait, not the host; a channel that has ended means that its group has ended,
+  /// too.
   bool wait_on_device() override {
     if (const std::shared_ptr<NcclChannel> channel = channel_.lock()) {
       channel->let_wait(waiter_, launch_);
@@ -51,7 +52,8 @@ void NcclGroup::expect(const TensorView& memory) {
   }
 }
 
-/// Memory of the group's kind is registered first, so that NCCL moves it without a copy of its own.
+/// Starts an operation; memory of the group's kind is registered first, so that NCCL moves it
+/// without a copy of its own.
 Work NcclGroup::start_on_device(const Request& request) {
   const std::shared_ptr<NcclChannel> channel = channel_for(request);
   const auto call = [&](ncclComm_t communicator, cudaStream_t stream) {
@@ -70,7 +72,8 @@ cudaStream_t NcclGroup::kernels() const {
   return std::get<device::CudaStream>(device().stream()).handle;
 }
 
-/// Messages have channels of their own, so that a send that waits holds up no collective.
+/// Chooses the channel: messages have channels of their own, so that a send that waits holds up no
+/// collective.
 std::shared_ptr<NcclChannel> NcclGroup::channel_for(const Request& request) {
   if (is_message(request)) {
     return request.kind == CollectiveKind::send ? message_channel(rank(), request.peer)
@@ -79,7 +82,7 @@ std::shared_ptr<NcclChannel> NcclGroup::channel_for(const Request& request) {
   return collectives();
 }
 
-/// Connected at the first use: many groups never run a collective on the GPU.
+/// Connects at the first use: many groups never run a collective on the GPU.
 const std::shared_ptr<NcclChannel>& NcclGroup::collectives() {
   if (collectives_ == nullptr) {
     collectives_ = connect_members(host(), settings_);
@@ -88,7 +91,8 @@ const std::shared_ptr<NcclChannel>& NcclGroup::collectives() {
   return collectives_;
 }
 
-/// All neighbours connect at once, at the first message of any of them.
+/// Connects all neighbours at once, at the first message of any of them; every member then sends or
+/// receives, so all come.
 const std::shared_ptr<NcclChannel>& NcclGroup::message_channel(Index sender, Index receiver) {
   if (messages_.empty()) {
     std::size_t capacity = 0;

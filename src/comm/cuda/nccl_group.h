@@ -15,7 +15,7 @@ class NcclWatch;
 /// then every member must start one.
 class NcclGroup final : public GpuGroup {
  public:
-  /// What the groups of one rank share; outlives them.
+  /// Objects that the groups of one rank share; it outlives them.
   struct Fabric {
     device::Device& device;
     std::shared_ptr<ProgressEngine> engine;
@@ -27,7 +27,7 @@ class NcclGroup final : public GpuGroup {
 
  private:
   Work start_on_device(const Request& request) override;
-  /// The device's stream.
+  /// Returns the device's stream.
   cudaStream_t kernels() const;
   const std::shared_ptr<NcclChannel>& collectives();
   std::shared_ptr<NcclChannel> channel_for(const Request& request);

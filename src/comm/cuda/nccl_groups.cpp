@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kRegisters = 21900;  // the first version of NCCL that registers memory
 
-/// The device's memory for what travels, where it is registered; else null.
+/// Makes the device's memory for what travels, where it is registered; else null.
 NcclMemory* make_buffers(device::Device& device, const DeviceTransport& transport) {
   int version = 0;
   if (!transport.registers_buffers || ncclGetVersion(&version) != ncclSuccess) {
@@ -35,7 +35,7 @@ class NcclGroupsOfDevice final : public NcclGroups {
         watch_(engine),
         fabric_{device, engine, watch_, make_buffers(device, transport)} {}
 
-  /// Limits and priority go by the group's name, as the options name them.
+  /// Makes a group; limits and priority go by its name, as the options name them.
   std::shared_ptr<Group> make(std::shared_ptr<Group> host) override {
     const std::string& name = host->name();
     const auto limits = transport_.limits.find(name);

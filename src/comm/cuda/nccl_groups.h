@@ -8,7 +8,7 @@ namespace mpitron::comm {
 class NcclGroups {
  public:
   virtual ~NcclGroups() = default;
-  /// The group of the same name and ranks as `host`.
+  /// Makes the group of the same name and ranks as `host`.
   virtual std::shared_ptr<Group> make(std::shared_ptr<Group> host) = 0;
 };
 

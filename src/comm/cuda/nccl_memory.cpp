@@ -30,7 +30,8 @@ class NcclMemory::Pages final : public device::PageSource {
     }
   }
 
-  /// Null where NCCL has none to give: the caching allocator frees its blocks and asks again.
+  /// Takes pages; null where NCCL has none to give: the caching allocator frees its blocks and asks
+  /// again.
   void* take(std::size_t bytes) override {
     void* pages = nullptr;
     if (ncclMemAlloc(&pages, bytes) != ncclSuccess) {
@@ -41,7 +42,7 @@ class NcclMemory::Pages final : public device::PageSource {
     return pages;
   }
 
-  /// Registrations end before the memory does, on every channel that still lives.
+  /// Gives pages back; registrations end before the memory does, on every channel that still lives.
   bool give_back(void* pages, std::size_t) noexcept override {
     cudaDeviceSynchronize();  // neither of the two below waits for work that uses them
     auto taken = taken_.extract(static_cast<std::byte*>(pages));
@@ -53,7 +54,7 @@ class NcclMemory::Pages final : public device::PageSource {
     return ncclMemFree(pages) == ncclSuccess;
   }
 
-  /// Finds the pages that the tensor lies in, of which a channel registers each once.
+  /// Registers the pages in which the tensor lies, each once for a channel.
   void enlist(const void* memory, const std::shared_ptr<NcclChannel>& channel) {
     auto behind = taken_.upper_bound(const_cast<std::byte*>(static_cast<const std::byte*>(memory)));
     if (behind == taken_.begin()) {

@@ -26,7 +26,7 @@ void NcclWatch::add(const std::shared_ptr<NcclChannel>& channel) {
   channels_.push_back(channel);
 }
 
-/// Holds its channels weakly: one that has ended is forgotten.
+/// Looks at the channels; they are held weakly, so one that has ended is forgotten.
 void NcclWatch::watch(std::chrono::milliseconds period) {
   std::unique_lock lock(mutex_);
   while (!wake_.wait_for(lock, period, [this] { return stopped_; })) {

@@ -22,14 +22,14 @@ class NcclWatch {
   NcclWatch(const NcclWatch&) = delete;
   NcclWatch& operator=(const NcclWatch&) = delete;
 
-  /// Until the channel ends.
+  /// Watches a channel until it ends.
   void add(const std::shared_ptr<NcclChannel>& channel);
 
  private:
   void watch(std::chrono::milliseconds period);
 
   const std::shared_ptr<ProgressEngine> engine_;
-  /// Guards all below; held only to copy, never while NCCL is asked.
+  /// Guards all below; held only to copy, never while NCCL is asked, which may block.
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;

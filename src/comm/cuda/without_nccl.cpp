@@ -1,3 +1,5 @@
+// Stands in for NCCL in builds without it: the option is refused when it is asked for, with what to
+// use instead.
 #include "comm/cuda/nccl_groups.h"
 #include "utils/error.h"
 

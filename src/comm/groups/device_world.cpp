@@ -1,3 +1,5 @@
+// Puts GPUs under a world: checks that no two ranks use one GPU without meaning to, and chooses
+// NCCL or copies through the host.
 #include "comm/groups/device_world.h"
 
 #include <array>

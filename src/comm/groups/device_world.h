@@ -10,7 +10,7 @@
 
 namespace mpitron::comm {
 
-/// What NCCL may take for one group (--nccl-communicator-config-path, --use-sharp); absent: as NCCL
+/// Limits of NCCL for one group (--nccl-communicator-config-path, --use-sharp); absent: as NCCL
 /// likes.
 struct CommunicatorLimits {
   std::optional<int> min_ctas, max_ctas, cga_cluster_size;
@@ -35,7 +35,7 @@ struct DeviceTransport {
 std::shared_ptr<World> world_for_device(std::shared_ptr<World> host, device::Device& device,
                                         const DeviceTransport& transport = {});
 
-/// The same where tensors lie on a GPU. Defined only where `device::kHasCuda` (comm/cuda).
+/// Makes a world whose tensors lie on a GPU. Defined only where `device::kHasCuda` (comm/cuda).
 std::shared_ptr<World> make_gpu_world(std::shared_ptr<World> host, device::Device& device,
                                       const DeviceTransport& transport);
 

@@ -1,3 +1,5 @@
+// Checks operations and starts them. Shapes are checked here, once for all transports; a group of
+// one copies its input and is done.
 #include "comm/groups/group.h"
 
 #include <cstring>

@@ -59,11 +59,11 @@ class Group {
   Work run(const Request& request);
 
  protected:
-  /// What is left of an operation where nobody else takes part: at most a copy.
+  /// Does what is left of an operation where nobody else takes part: at most a copy.
   virtual void run_alone(const Request& request);
 
  private:
-  /// Only called in groups of several members.
+  /// Starts an operation; only called in groups of several members.
   virtual Work start(const Request& request) = 0;
 
   std::string name_;

@@ -26,7 +26,8 @@ class Maker {
     return world_.make_group(name, grid_.expert().group_of(world_.rank(), axes));
   }
 
-  /// Those of `pipeline` at these stages; null where this rank is none of them.
+  /// Makes the group of the ranks of `pipeline` at these stages; null where this rank is none of
+  /// them.
   GroupHandle at_stages(const std::string& name, const Group& pipeline,
                         const std::vector<Index>& stages) const {
     std::vector<Index> ranks;
@@ -59,8 +60,8 @@ class Maker {
   const RankGrid& grid_;
 };
 
-/// Of `whole`, the replicas of some parameters: who shares the state of one instance of the
-/// optimizer, and who holds the same in all instances.
+/// Divides `whole`, the replicas of some parameters, into those who share the state of one instance
+/// of the optimizer, and those who hold the same in all instances.
 std::pair<GroupHandle, GroupHandle> instances_of(const Maker& make, const std::string& name,
                                                  const Group& whole, Index instances) {
   if (instances < 1 || whole.size() % instances != 0) {
@@ -78,7 +79,7 @@ std::vector<Index> first_and_last(const Group& pipeline) {
 
 }  // namespace
 
-/// For what runs without a layout, such as tests and tools on one rank.
+/// Makes groups for what runs without a layout, such as tests and tools on one rank.
 ParallelGroups groups_of_one(World& world) {
   const GroupHandle alone = world.make_group("alone", {world.rank()});
   ParallelGroups groups{.tensor = alone,

@@ -19,10 +19,10 @@ enum class ContextExchange {
   heads_in_ring  // a2a+p2p: heads inside the inner groups, a ring over the outer ones
 };
 
-/// Of a word of --cp-comm-type; Error(usage) for any other.
+/// Parses a word of --cp-comm-type; Error(usage) for any other.
 ContextExchange context_exchange_of(const std::string& word);
 
-/// The same ranks as the experts see them (RankGrid::expert).
+/// Groups of the same ranks as the experts see them (RankGrid::expert).
 struct ExpertGroups {
   GroupHandle expert;         // the experts of a layer
   GroupHandle expert_tensor;  // the shards of each expert
@@ -72,7 +72,7 @@ struct ParallelGroups : ExpertGroups {
 /// Groups of one: everything on this rank.
 ParallelGroups groups_of_one(World& world);
 
-/// What the grid does not say.
+/// Options that the grid does not have.
 struct GroupOptions {
   // Stages that hold embeddings; empty: first and last, and the first.
   std::vector<Index> embedding_stages = {};

@@ -8,14 +8,14 @@
 
 namespace mpitron::comm {
 
-/// What is under way on this rank until every member has done its part.
+/// An operation that is under way on this rank until every member has done its part.
 class Operation {
  public:
   virtual ~Operation() = default;
   /// Does what can be done without waiting; true once nothing is left to do.
   virtual bool step() = 0;
-  /// Where a device does the operation: has the device wait for it before what is queued next, so
-  /// that the host need not. False: the host polls `step`.
+  /// Has a device that does the operation wait for it before what is queued next, so that the host
+  /// need not. False: the host polls `step`.
   virtual bool wait_on_device() { return false; }
   /// World ranks that this rank waits for.
   virtual std::vector<Index> absent() const = 0;
@@ -42,8 +42,8 @@ class Witness {
   virtual void waiting(const Operation& operation, double seconds) = 0;
   /// World rank `rank` has called another operation than the rest; may end the program.
   virtual void disagreement(Index rank, const std::string& what) = 0;
-  /// What a device does ("all_reduce ... of group data") has been under way for `seconds`, or has
-  /// failed as `error` says; may end the program. Called by a thread of its own.
+  /// Hears that what a device does ("all_reduce ... of group data") has been under way for
+  /// `seconds`, or has failed as `error` says; may end the program. Called by a thread of its own.
   virtual void stuck(const std::string& what, double seconds, const std::string& error) = 0;
 };
 

@@ -28,7 +28,7 @@ class World {
   /// Keeps this rank's operations. For worlds that carry some of them by other means.
   virtual std::shared_ptr<ProgressEngine> engine() = 0;
 
-  /// What the program is doing (iteration, part of the step), for whoever reports a failure.
+  /// Sets what the program is doing (iteration, part of the step), for whoever reports a failure.
   virtual void set_phase(std::string_view) {}
 
   /// All ranks.

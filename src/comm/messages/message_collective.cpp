@@ -11,7 +11,8 @@
 
 namespace mpitron::comm {
 
-/// A sequence number has its tags back only when the operation 16 before it has ended here.
+/// Steps on. A sequence number has its tags back only when the operation kUnderWay before it has
+/// ended here, so messages of the two cannot be mixed up.
 bool MessageCollective::step() {
   bool& taken = members_.tags_taken(sequence_);
   if (!begun_) {
@@ -28,7 +29,7 @@ bool MessageCollective::step() {
   return true;
 }
 
-/// World ranks, each once, for the watchdog's sentence.
+/// Lists world ranks, each once, for the watchdog's sentence.
 std::vector<Index> MessageCollective::absent() const {
   std::vector<Index> ranks;
   add_absent(ranks);
@@ -46,7 +47,7 @@ class MessageBarrier final : public MessageCollective {
 
  private:
   void begin() override {}
-  /// Dissemination: in round i a rank hears from the one 2^i before it; log2(n) rounds.
+  /// Moves by dissemination: in round i a rank hears from the one 2^i before it; log2(n) rounds.
   bool advance() override {
     while (round_.done()) {
       if (reach_ >= size()) {
@@ -109,7 +110,7 @@ class MessageBroadcast final : public MessageCollective {
     from_above_.add_absent(ranks);
     to_below_.add_absent(ranks);
   }
-  /// From the root's first children on, who sends has received itself.
+  /// Counts the steps from the root's first children on: who sends has received itself.
   int distance() const override {
     const Index place = (rank() - request_.peer + size()) % size();
     return std::max(0, std::popcount(static_cast<std::uint64_t>(place)) - 1);
@@ -136,7 +137,7 @@ class MessageExchange final : public MessageCollective {
   using MessageCollective::MessageCollective;
 
  private:
-  /// All transfers at once: MPI orders them, and no member waits for another's turn.
+  /// Begins all transfers at once: MPI orders them, and no member waits for another's turn.
   void begin() override {
     const bool gathers = request_.kind == CollectiveKind::all_gather;
     const auto element = static_cast<Index>(size_of(request_.output.dtype));

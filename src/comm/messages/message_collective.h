@@ -36,11 +36,13 @@ class MessageCollective : public Operation {
 using MakeMessageCollective = std::shared_ptr<Operation>(MessageMembers& members,
                                                          const Request& request,
                                                          std::uint64_t sequence);
-/// all_gather and all_to_all: everything at once.
+/// all_gather and all_to_all: every message begins at once.
 MakeMessageCollective make_message_exchange;
-/// Along a binomial tree: who has the data sends it to a rank twice as far away each time.
+/// Broadcast along a binomial tree: who has the data sends it to a rank twice as far away each
+/// time.
 MakeMessageCollective make_message_broadcast;
-/// In round k each member tells the one 2^k further on that it and 2^k - 1 others have arrived.
+/// Barrier by dissemination: in round k each member tells the one 2^k further on that it and 2^k -
+/// 1 others have arrived.
 MakeMessageCollective make_message_barrier;
 /// all_reduce and reduce_scatter: an exchange of pieces and a local sum in rank order, several
 /// blocks at a time.

@@ -1,3 +1,5 @@
+// Starts operations of ranks on different nodes. An operation is a state machine that the engine
+// steps whenever somebody waits, so several may be under way without threads.
 #include "comm/messages/message_group.h"
 
 #include "comm/messages/message_collective.h"
@@ -28,7 +30,8 @@ class Message final : public Operation {
   MessageTransfers transfers_;
 };
 
-/// Reductions differ by how results travel back; gathers and exchanges by their counts alone.
+/// Chooses the operation. Reductions differ by how results travel back; gathers and exchanges by
+/// their counts alone.
 std::shared_ptr<Operation> make_operation(MessageMembers& members, const Request& request,
                                           std::uint64_t sequence) {
   switch (request.kind) {

@@ -10,14 +10,14 @@ class MessageGroup final : public Group {
  public:
   static constexpr int kTagBits = MessageMembers::kTagBits;
 
-  /// What the groups of one rank share.
+  /// Objects that the groups of one rank share.
   struct Fabric {
     std::shared_ptr<Messages> messages;
     std::shared_ptr<ProgressEngine> engine;
   };
 
-  /// `number`: what the members, and no two groups of two of them, have in common; tags are
-  /// number << kTagBits and the following.
+  /// Makes a group. `number` is what the members, and no two groups of two of them, have in common;
+  /// tags are number << kTagBits and the following.
   MessageGroup(std::string name, std::vector<Index> ranks, Index rank, Fabric fabric, int number);
 
  private:

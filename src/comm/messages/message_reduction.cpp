@@ -44,7 +44,7 @@ class ReduceBlock {
     }
   }
 
-  /// Two phases: pieces come and are added in member order, then sums go back.
+  /// Steps through two phases: pieces come and are added in member order, then sums go back.
   bool step(Reduction reduction) {
     if (!pieces_under_way_->done()) {
       return false;
@@ -62,7 +62,8 @@ class ReduceBlock {
   void add_absent(std::vector<Index>& ranks) const {
     (sums_under_way_ ? sums_under_way_ : pieces_under_way_)->add_absent(ranks);
   }
-  /// Whether a member's own piece is missing, rather than a sum that may wait for another's piece.
+  /// Tells whether a member's own piece is missing, rather than a sum that may wait for another's
+  /// piece.
   bool lacks_pieces() const { return !sums_under_way_; }
 
  private:
@@ -76,8 +77,8 @@ class ReduceBlock {
   }
   std::byte* collected(Index member) { return collected_.data() + member * bytes(rank()); }
 
-  /// In the order of members, the own input among them, which makes the bits those of shared
-  /// memory.
+  /// Adds the pieces in the order of members, the own input among them, which makes the bits those
+  /// of shared memory.
   void add(Reduction reduction) {
     std::vector<const void*> inputs;
     for (Index member = 0; member < size(); ++member) {
@@ -87,7 +88,8 @@ class ReduceBlock {
     reduce_elements(inputs, outputs, 0, bytes(rank()) / element(), input_.dtype, reduction);
   }
 
-  /// Only all_reduce has a way back; of reduce_scatter everybody has what is wanted.
+  /// Sends sums back, which only all_reduce wants: of reduce_scatter everybody has its part
+  /// already.
   void give_back() {
     for (Index member = 0; member < size(); ++member) {
       if (member != rank()) {
@@ -118,10 +120,11 @@ class MessageReduction final : public MessageCollective {
   static_assert(2 * kBlocks < MessageMembers::kTagsEach - 1);
 
   bool scatters() const { return request_.kind == CollectiveKind::reduce_scatter; }
-  /// The data that is read: an all-reduce works in place.
+  /// Returns the data that is read: an all-reduce works in place.
   ConstTensorView data() const { return scatters() ? request_.input : request_.output; }
 
-  /// Blocks bound the memory that pieces take, and overlap one's sum with another's way.
+  /// Chooses the size of blocks, which bound the memory that pieces take, and overlap one's sum
+  /// with another's way.
   void begin() override {
     const auto element = static_cast<Index>(size_of(request_.output.dtype));
     constexpr Index kUnit = 64;  // elements
@@ -130,7 +133,7 @@ class MessageReduction final : public MessageCollective {
     piece_ = std::min(limit / element, (share + kUnit - 1) / kUnit * kUnit);
   }
 
-  /// As many blocks are under way as there are tags for.
+  /// Keeps as many blocks under way as there are tags for.
   bool advance() override {
     std::erase_if(blocks_, [this](auto& block) { return block.second->step(request_.reduction); });
     while (next_ < request_.output.numel() && place_of_next_is_free()) {
@@ -140,7 +143,8 @@ class MessageReduction final : public MessageCollective {
     }
     return blocks_.empty();
   }
-  /// Only blocks in the earlier phase tell: whoever is missing there holds up the others, too.
+  /// Lists absent ranks; only blocks in the earlier phase tell, since whoever is missing there
+  /// holds up the others, too.
   void add_absent(std::vector<Index>& ranks) const override {
     for (const auto& [number, block] : blocks_) {
       if (block->lacks_pieces() == (distance() == 0)) {
@@ -154,7 +158,7 @@ class MessageReduction final : public MessageCollective {
                ? 0
                : 1;
   }
-  /// Whether the tags of the next block are in use by an earlier one.
+  /// Tells whether the tags of the next block are free, which an earlier one may still use.
   bool place_of_next_is_free() const {
     return std::none_of(blocks_.begin(), blocks_.end(), [this](const auto& block) {
       return block.first % kBlocks == number_ % kBlocks;

@@ -1,3 +1,5 @@
+// Keeps transfers of one operation until all are done. The order of asking does not matter: each
+// transfer ends by itself, and done ones are dropped.
 #include "comm/messages/message_transfers.h"
 
 namespace mpitron::comm {

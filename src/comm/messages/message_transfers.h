@@ -8,8 +8,8 @@
 
 namespace mpitron::comm {
 
-/// Bytes sent from process to process; between two of them, messages of one tag match in the order
-/// in which they were sent and in which their receipt was asked for.
+/// Carries bytes from process to process; between two of them, messages of one tag match in the
+/// order in which they were sent and in which their receipt was asked for.
 class Messages {
  public:
   /// A transfer under way; its memory stays the transfer's until it is done.
@@ -26,7 +26,7 @@ class Messages {
   virtual int largest_tag() const = 0;
 };
 
-/// What the operations of a message group work with; the group keeps it alive.
+/// State that the operations of a message group work with; the group keeps it alive.
 class MessageMembers {
  public:
   static constexpr int kTagBits = 9;    // of a tag, told apart within a group
@@ -39,13 +39,13 @@ class MessageMembers {
 
   const Group& group() const { return group_; }
   Messages& messages() const { return messages_; }
-  /// Of a part of the collective with this sequence number.
+  /// Returns the tag of a part of the collective with this sequence number.
   int tag(std::uint64_t sequence, int part) const {
     return (number_ << kTagBits) + static_cast<int>(sequence % kUnderWay) * kTagsEach + part;
   }
-  /// The tag of all sends and receives: the last of those that no collective uses.
+  /// Returns the tag of all sends and receives: the last of those that no collective uses.
   int message_tag() const { return tag(0, kTagsEach - 1); }
-  /// Whether a collective that has begun and not ended has the same tags.
+  /// Tells whether a collective that has begun and not ended has the same tags.
   bool& tags_taken(std::uint64_t sequence) { return tags_taken_[sequence % kUnderWay]; }
 
  private:
@@ -55,7 +55,7 @@ class MessageMembers {
   std::array<bool, kUnderWay> tags_taken_{};
 };
 
-/// Some messages of one operation under one tag.
+/// Messages of one operation under one tag.
 class MessageTransfers {
  public:
   MessageTransfers(const MessageMembers& members, int tag) : members_(members), tag_(tag) {}
@@ -63,7 +63,7 @@ class MessageTransfers {
   void send(Index member, const void* data, Index bytes);
   void receive(Index member, void* data, Index bytes);
   bool done();
-  /// World ranks of what is under way.
+  /// Adds the world ranks of what is under way.
   void add_absent(std::vector<Index>& ranks) const;
 
  private:

@@ -20,7 +20,7 @@ namespace {
 /// MPI counts in int; longer messages go in parts of this size.
 constexpr Index kPart = Index{1} << 30;
 
-/// Error(environment) with MPI's own text: codes alone say little.
+/// Throws Error(environment) with MPI's own text: codes alone say little.
 void check_mpi(int code) {
   if (code != MPI_SUCCESS) {
     char text[MPI_MAX_ERROR_STRING];
@@ -45,9 +45,9 @@ class MpiTransfer final : public Messages::Transfer {
   std::vector<MPI_Request> requests_;
 };
 
-/// Until every rank is here. MPI_Finalize would wait as well, but as an entry in the launcher's
-/// tables; Open MPI's launcher dies of such an entry, or hangs (PMIx_server_finalize), where the
-/// ranks that are missing have ended the job meanwhile, and the exit code is lost.
+/// Waits until every rank is here. MPI_Finalize would wait as well, but as an entry in the
+/// launcher's tables; Open MPI's launcher dies of such an entry, or hangs (PMIx_server_finalize),
+/// where the ranks that are missing have ended the job meanwhile, and the exit code is lost.
 void wait_for_all() {
   MPI_Request request = MPI_REQUEST_NULL;
   int all = 0;
@@ -58,7 +58,7 @@ void wait_for_all() {
   }
 }
 
-/// Messages beyond 1 GiB go in parts, since MPI counts with int.
+/// Splits messages beyond 1 GiB into parts, since MPI counts with int.
 template <class Start>
 std::unique_ptr<Messages::Transfer> in_parts(Index bytes, const Start& start) {
   auto transfer = std::make_unique<MpiTransfer>();
@@ -72,7 +72,7 @@ std::unique_ptr<Messages::Transfer> in_parts(Index bytes, const Start& start) {
 
 }  // namespace
 
-/// Asks for MPI_THREAD_FUNNELED: one thread of a rank calls MPI.
+/// Initialises MPI with MPI_THREAD_FUNNELED: one thread of a rank calls it.
 MpiAdapter::MpiAdapter() {
   int initialized = 0;
   check_mpi(MPI_Initialized(&initialized));
@@ -96,7 +96,7 @@ MpiAdapter::~MpiAdapter() {
   }
 }
 
-/// As MPI names itself: "Open MPI v4.1.4, ..."; its first word decides which remedies fit.
+/// Reads how MPI names itself: "Open MPI v4.1.4, ..."; its first word decides which remedies fit.
 launch::MpiLibrary MpiAdapter::library() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
@@ -107,7 +107,7 @@ launch::MpiLibrary MpiAdapter::library() {
                               found ? object.dli_fname : "");
 }
 
-/// Ranks of one node as MPI sees it, which containers may split.
+/// Lists the ranks of one node as MPI sees it, which containers may split.
 std::vector<Index> MpiAdapter::ranks_of_this_node() const {
   MPI_Comm node = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
@@ -120,7 +120,7 @@ std::vector<Index> MpiAdapter::ranks_of_this_node() const {
   return ranks;
 }
 
-/// All texts have the same size, so that one call is enough.
+/// Gathers texts of one size, so that one call is enough.
 std::vector<std::string> MpiAdapter::gather(const std::string& mine) const {
   const auto n = static_cast<int>(mine.size());
   std::string all(mine.size() * static_cast<std::size_t>(size_), '\0');

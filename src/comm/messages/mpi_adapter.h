@@ -7,7 +7,7 @@
 
 namespace mpitron::comm {
 
-/// MPI while it lives (where nobody else has initialised it): the only place that knows MPI.
+/// Holds MPI while it lives (where nobody else has initialised it): the only place that knows MPI.
 class MpiAdapter final : public Messages {
  public:
   MpiAdapter();
@@ -17,17 +17,18 @@ class MpiAdapter final : public Messages {
   MpiAdapter(const MpiAdapter&) = delete;
   MpiAdapter& operator=(const MpiAdapter&) = delete;
 
-  /// Needs no MPI that runs.
+  /// Returns the library's name and version; needs no MPI that runs.
   static launch::MpiLibrary library();
 
   Index rank() const { return rank_; }
   Index size() const { return size_; }
-  /// World ranks that MPI says can share memory with this one, in order; this one is among them.
+  /// Lists world ranks that MPI says can share memory with this one, in order; this one is among
+  /// them.
   std::vector<Index> ranks_of_this_node() const;
 
-  /// Every rank's `mine`, which all give in the same size.
+  /// Gathers every rank's `mine`, which all give in the same size.
   std::vector<std::string> gather(const std::string& mine) const;
-  /// The smallest of all ranks' values.
+  /// Returns the smallest of all ranks' values.
   int minimum(int value) const;
   void barrier() const;
 

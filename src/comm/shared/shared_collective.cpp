@@ -10,7 +10,7 @@
 namespace mpitron::comm {
 namespace {
 
-/// Whether two members call the same operation on as much data; exchanges may differ in their
+/// Tells whether two members call the same operation on as much data; exchanges may differ in their
 /// amounts.
 bool agree(const Posting& a, const Posting& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.peer == b.peer && a.reduction == b.reduction &&
@@ -19,7 +19,8 @@ bool agree(const Posting& a, const Posting& b) {
 
 }  // namespace
 
-/// Post, wait for all, do the own share, wait for all again: nobody leaves while another reads.
+/// Posts, waits for all, does the own share, and waits for all again: nobody leaves while another
+/// reads.
 bool SharedCollective::step() {
   if (!posted_) {
     post();
@@ -36,7 +37,7 @@ bool SharedCollective::step() {
   return true;
 }
 
-/// Those who have not posted, or not finished, whichever phase this rank waits in.
+/// Lists those who have not posted, or not finished, whichever phase this rank waits in.
 std::vector<Index> SharedCollective::absent() const {
   const Counter counter = done_here_ ? &SharedTable::finished : &SharedTable::posted;
   std::vector<Index> ranks;
@@ -48,7 +49,8 @@ std::vector<Index> SharedCollective::absent() const {
   return ranks;
 }
 
-/// Throws where a member's process has ended; its counter would never move.
+/// Tells whether all have come so far; throws where a member's process has ended, whose counter
+/// would never move.
 bool SharedCollective::all_reached(Counter counter, std::uint64_t back) const {
   members_.spaces.check_alive();
   for (Index member = 0; member < members_.group.size(); ++member) {
@@ -59,7 +61,7 @@ bool SharedCollective::all_reached(Counter counter, std::uint64_t back) const {
   return true;
 }
 
-/// What the others read of this rank; nothing of who only receives a broadcast.
+/// Returns what the others read of this rank; nothing of who only receives a broadcast.
 ConstTensorView SharedCollective::read_by_others() const {
   switch (request_.kind) {
     case CollectiveKind::all_reduce:
@@ -71,7 +73,8 @@ ConstTensorView SharedCollective::read_by_others() const {
   }
 }
 
-/// Postings appear in order, and only where all have finished with what lay in their place.
+/// Posts in order, and only where all have finished with what lay in the place: the ring is as deep
+/// as operations may overlap.
 void SharedCollective::post() {
   const SharedTable& table = members_.table;
   if (table.posted(rank()).load(kAcquire) != sequence_ ||
@@ -92,7 +95,8 @@ void SharedCollective::post() {
   posted_ = true;
 }
 
-/// Postings of one sequence number must be of one kind, type and size; else the call strays.
+/// Checks that postings of one sequence number are of one kind, type and size; else the call
+/// strays.
 void SharedCollective::check_agreement() const {
   const Group& group = members_.group;
   std::vector<Posting> postings;
@@ -108,7 +112,8 @@ void SharedCollective::check_agreement() const {
   }
 }
 
-/// Members take their shares in the order of the postings: `finished` counts them.
+/// Does the own share, a step at a time; members take theirs in the order of the postings, which
+/// `finished` counts.
 void SharedCollective::do_share() {
   auto& finished = members_.table.finished(rank());
   if (finished.load(kAcquire) != sequence_) {
@@ -126,7 +131,7 @@ void SharedCollective::do_share() {
   }
 }
 
-/// The member whose posting differs from most others, and in what.
+/// Finds the member whose posting differs from most others, and in what.
 std::optional<Disagreement> find_disagreement(std::span<const Posting> postings) {
   std::size_t odd = 0;
   auto fewest = std::ssize(postings);

@@ -10,8 +10,7 @@
 
 namespace mpitron::comm {
 
-/// One collective of a rank of a shared group: postings of the same sequence number belong
-/// together.
+/// A collective of a rank of a shared group: postings of the same sequence number belong together.
 class SharedCollective final : public Operation {
  public:
   SharedCollective(const SharedMembers& members, Request request, std::uint64_t sequence)
@@ -46,10 +45,10 @@ struct Disagreement {
   Index other = 0;  // the first that it does not agree with
 };
 
-/// `postings`: what each member calls; none if all call the same.
+/// Finds a disagreement in `postings`, what each member calls; none if all call the same.
 std::optional<Disagreement> find_disagreement(std::span<const Posting> postings);
 
-/// The disagreement as one sentence, with world ranks.
+/// Describes the disagreement as one sentence, with world ranks.
 std::string describe(const Disagreement& disagreement, std::span<const Posting> postings,
                      const Group& group);
 

@@ -1,3 +1,5 @@
+// Starts operations in shared memory. Collectives are numbered once for the group, messages for
+// each peer and direction, so a send may overtake a collective.
 #include "comm/shared/shared_group.h"
 
 #include "comm/shared/shared_collective.h"

@@ -9,7 +9,7 @@ namespace mpitron::comm {
 /// data is read where it lies and moves once.
 class SharedGroup final : public Group {
  public:
-  /// What the groups of one rank share.
+  /// Objects that the groups of one rank share.
   struct Fabric {
     std::shared_ptr<AddressSpaces> spaces;
     std::shared_ptr<ProgressEngine> engine;

@@ -28,7 +28,7 @@ std::size_t round_up(std::size_t n, std::size_t unit) {
   return (n + unit - 1) / unit * unit;
 }
 
-/// A mapping whose start lies at a huge page, or the members' pages could not be huge.
+/// Maps memory whose start lies at a huge page, or the members' pages could not be huge.
 void* map_aligned(int descriptor, std::size_t bytes) {
   void* const room = ::mmap(nullptr, bytes + kHugePage, PROT_NONE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -48,8 +48,8 @@ void* map_aligned(int descriptor, std::size_t bytes) {
 
 }  // namespace
 
-/// Aligned to huge pages, so that the kernel can use them; Error(environment) with the system's
-/// reason.
+/// Maps aligned to huge pages, so that the kernel can use them; Error(environment) with the
+/// system's reason.
 std::shared_ptr<SharedMemory> SharedMemory::map(int descriptor, std::size_t bytes) {
   void* const data = map_aligned(descriptor, bytes);
   if (data == MAP_FAILED) {
@@ -61,8 +61,8 @@ std::shared_ptr<SharedMemory> SharedMemory::map(int descriptor, std::size_t byte
   return std::make_shared<SharedMemory>(descriptor, static_cast<std::byte*>(data), bytes);
 }
 
-/// A memfd has no name in any file system: it ends with its last process, and others open it
-/// through /proc/PID/fd.
+/// Creates a memfd, which has no name in any file system: it ends with its last process, and others
+/// open it through /proc/PID/fd.
 std::shared_ptr<SharedMemory> SharedMemory::create(std::size_t bytes) {
   bytes = round_up(bytes, kHugePage);
   const int descriptor = ::memfd_create("mpitron", MFD_CLOEXEC);
@@ -84,7 +84,7 @@ SharedMemory::~SharedMemory() {
   ::close(descriptor_);
 }
 
-/// Large blocks begin on huge pages; the rest share ordinary ones.
+/// Takes pages; large blocks begin on huge pages, the rest share ordinary ones.
 void* SharedPages::take(std::size_t bytes) {
   const bool huge = bytes >= kHugePage;
   const std::size_t begin = round_up(*taken_, huge ? kHugePage : kPage);
@@ -103,7 +103,7 @@ void* SharedPages::take(std::size_t bytes) {
   return data;
 }
 
-/// Memory of another allocator is copied to pages that the others can reach.
+/// Exposes memory; that of another allocator is copied to pages that the others can reach.
 SharedExposure::SharedExposure(AddressSpaces& spaces, const device::ConstTensorView& data)
     : original_(data) {
   const void* seen = data.data;
@@ -122,7 +122,7 @@ SharedExposure::~SharedExposure() {
   }
 }
 
-/// Exchanges, so that what was exposed before ends with `other`.
+/// Exchanges both, so that what was exposed before ends with `other`.
 SharedExposure& SharedExposure::operator=(SharedExposure&& other) noexcept {
   std::swap(original_, other.original_);
   std::swap(staging_, other.staging_);

@@ -17,7 +17,7 @@ class SharedMemory {
  public:
   /// Error(environment) where the system refuses.
   static std::shared_ptr<SharedMemory> create(std::size_t bytes);
-  /// What process `owner` of this user has as `descriptor`; null where the system forbids it.
+  /// Maps what process `owner` of this user has as `descriptor`; null where the system forbids it.
   static std::shared_ptr<SharedMemory> open(pid_t owner, int descriptor, std::size_t bytes);
 
   SharedMemory(int descriptor, std::byte* data, std::size_t bytes)
@@ -55,22 +55,22 @@ class SharedPages final : public device::PageSource {
   std::shared_ptr<std::size_t> taken_;
 };
 
-/// How members reach each other's memory.
+/// Ways in which members reach each other's memory.
 class AddressSpaces {
  public:
   virtual ~AddressSpaces() = default;
-  /// Whether the others can reach this memory; if not, it is copied through `staging`.
+  /// Tells whether the others can reach this memory; if not, it is copied through `staging`.
   virtual bool reachable(const void* memory) const = 0;
   virtual device::Allocator& staging() = 0;
-  /// A number by which the others reach this rank's (reachable) memory.
+  /// Returns a number by which the others reach this rank's (reachable) memory.
   virtual std::uintptr_t publish(const void* memory) = 0;
-  /// What world rank `rank` published.
+  /// Returns the memory that world rank `rank` published under this number.
   virtual void* reach(Index rank, std::uintptr_t address) = 0;
   /// Throws where the job is being ended, so that nobody waits for a member that is gone.
   virtual void check_alive() = 0;
 };
 
-/// A rank's memory as the others see it: itself, or a copy where they cannot reach it.
+/// Shows a rank's memory to the others: itself, or a copy where they cannot reach it.
 class SharedExposure {
  public:
   SharedExposure() = default;
@@ -80,7 +80,7 @@ class SharedExposure {
   SharedExposure& operator=(SharedExposure&& other) noexcept;
 
   std::uintptr_t address() const { return address_; }
-  /// What the others stored, into `to`, which is the exposed memory.
+  /// Copies what the others stored back to `to`, which is the exposed memory.
   void copy_back(void* to) const;
 
  private:

@@ -6,7 +6,7 @@
 // pair, the receiver copies from there and counts. There is no copy in between.
 
 namespace mpitron::comm {
-/// Ends when the receiver has copied: the sender's memory is read in place.
+/// Steps until the receiver has copied: the sender's memory is read in place.
 bool SharedSend::step() {
   members_.spaces.check_alive();
   const Index rank = members_.group.rank();
@@ -18,7 +18,8 @@ bool SharedSend::step() {
   return received > sequence_;
 }
 
-/// The ring holds a fixed number of sends to one receiver; a further one waits for a slot.
+/// Posts in the ring, which holds a fixed number of sends to one receiver; a further one waits for
+/// a slot.
 void SharedSend::post() {
   const Index rank = members_.group.rank();
   exposure_ = SharedExposure(members_.spaces, request_.input);

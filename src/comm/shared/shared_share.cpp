@@ -32,7 +32,7 @@ struct SharedShare::Plan {
     return members.reach(member, members.table.posting(sequence, member));
   }
 
-  /// Each member does one n-th of the work, so that all cores take part.
+  /// Gives each member one n-th of the work, so that all cores take part.
   void make() const {
     switch (request.kind) {
       case CollectiveKind::all_reduce:
@@ -51,7 +51,8 @@ struct SharedShare::Plan {
     }
   }
 
-  /// Of the sum of all inputs each member computes a range and stores it to all outputs.
+  /// Plans an all-reduce: of the sum of all inputs each member computes a range and stores it to
+  /// all outputs.
   void all_reduce() const {
     for (Index member = 0; member < size(); ++member) {
       share.outputs_.push_back(reach(member));
@@ -65,7 +66,7 @@ struct SharedShare::Plan {
     share.end_ = std::min(n, share.begin_ + piece);
   }
 
-  /// The own part alone; offsets are those of the parts before it.
+  /// Plans the own part alone; offsets are those of the parts before it.
   void reduce_scatter() const {
     share.end_ = request.output.numel();
     for (Index member = 0; member < size(); ++member) {
@@ -74,7 +75,8 @@ struct SharedShare::Plan {
     share.outputs_ = {request.output.data};
   }
 
-  /// The own input goes to its place in every output: each member pushes what it has.
+  /// Plans a gather: the own input goes to its place in every output, so each member pushes what it
+  /// has.
   void all_gather() const {
     const Index bytes = request.input.bytes();
     for (Index member = 0; member < size(); ++member) {
@@ -119,7 +121,7 @@ void SharedShare::step() {
   }
 }
 
-/// At most `budget` bytes (of one input); returns how many.
+/// Reduces at most `budget` bytes (of one input); returns how many.
 Index SharedShare::reduce_some(Index budget) {
   const auto element_size = static_cast<Index>(size_of(dtype_));
   const Index end = std::min(end_, begin_ + std::max<Index>(1, budget / element_size));
@@ -127,7 +129,7 @@ Index SharedShare::reduce_some(Index budget) {
   return element_size * (end - std::exchange(begin_, end));
 }
 
-/// At most `budget` bytes, so that a long copy lets other operations step in between.
+/// Copies at most `budget` bytes, so that a long copy lets other operations step in between.
 Index SharedShare::copy_some(Index budget) {
   Copy& next = copies_.back();
   const Index bytes = std::min(budget, next.bytes);

@@ -6,8 +6,8 @@
 
 namespace mpitron::comm {
 
-/// What a rank has to do of a collective that all members have posted: of a reduction, its piece,
-/// stored to every member; of all others, to copy what it receives.
+/// Work of a rank in a collective that all members have posted: of a reduction, its piece, stored
+/// to every member; of all others, to copy what it receives.
 class SharedShare {
  public:
   SharedShare() = default;  // nothing

@@ -3,7 +3,8 @@
 namespace mpitron::comm {
 namespace {
 
-// The parts of the table, in elements of each kind, one behind the other.
+// Lays the parts of the table out one behind the other: counters, channels between pairs, postings,
+// counts. All members compute the same places, so nothing but the memory is shared.
 std::size_t square(Index members) {
   return static_cast<std::size_t>(members * members);
 }

@@ -13,8 +13,8 @@ namespace mpitron::comm {
 inline constexpr auto kAcquire = std::memory_order_acquire;
 inline constexpr auto kRelease = std::memory_order_release;
 
-/// What a member tells the others of one operation. Plain data: it lies in memory that all members
-/// see, perhaps at different addresses.
+/// Facts that a member tells the others of one operation. Plain data: it lies in memory that all
+/// members see, perhaps at different addresses.
 struct Posting {
   CollectiveKind kind;
   DType dtype;
@@ -25,9 +25,9 @@ struct Posting {
       data;  // what the others read (all_reduce: and write), as AddressSpaces publishes it
 };
 
-/// Where the members of one group meet: for each member a ring of postings, counters of what it has
-/// posted and finished, and a ring for each pair of sender and receiver. A view of zeroed memory
-/// that all members share; lock-free, so that it works between processes.
+/// Table where the members of one group meet: for each member a ring of postings, counters of what
+/// it has posted and finished, and a ring for each pair of sender and receiver. A view of zeroed
+/// memory that all members share; lock-free, so that it works between processes.
 class SharedTable {
  public:
   static constexpr Index kDepth = 16;  // collectives that may be under way at once
@@ -36,14 +36,14 @@ class SharedTable {
   SharedTable(void* memory, Index members)
       : memory_(static_cast<std::byte*>(memory)), members_(members) {}
 
-  /// Collectives that `member` has posted, and has done its part of.
+  /// Count the collectives that `member` has posted, and has done its part of.
   std::atomic<std::uint64_t>& posted(Index member) const { return counters(member).first; }
   std::atomic<std::uint64_t>& finished(Index member) const { return counters(member).second; }
   Posting& posting(std::uint64_t sequence, Index member) const;
   /// Elements that `member` sends to each other one in an all_to_all: [members].
   Index* counts(std::uint64_t sequence, Index member) const;
 
-  /// Sends of `from` to `to` that were posted, and that the receiver has copied.
+  /// Count the sends of `from` to `to` that were posted, and that the receiver has copied.
   std::atomic<std::uint64_t>& sent(Index from, Index to) const {
     return channel(from, to).counters.first;
   }
@@ -72,14 +72,14 @@ class SharedTable {
   Index members_;
 };
 
-/// What an operation of a shared group works with; the group keeps it alive.
+/// State that an operation of a shared group works with; the group keeps it alive.
 struct SharedMembers {
   const Group& group;
   SharedTable table;
   AddressSpaces& spaces;
   Witness* witness;
 
-  /// What `member` published in this posting of its own.
+  /// Returns the memory that `member` published in this posting of its own.
   std::byte* reach(Index member, const Posting& posting) const {
     return static_cast<std::byte*>(spaces.reach(group.world_rank(member), posting.data));
   }

@@ -28,7 +28,7 @@ double seconds_since(std::int64_t time) {
 
 }  // namespace
 
-/// Word by word: a reader may see a torn text, but no wild memory.
+/// Stores word by word: a reader may see a torn text, but no wild memory.
 void SharedText::set(std::string_view text) {
   char bytes[sizeof words_];
   store(bytes, text);
@@ -55,7 +55,7 @@ std::string describe(const FlightRecord& record) {
                      record.bytes);
 }
 
-/// The sentence that others read of a rank: its phase and its last call.
+/// Formats the sentence that others read of a rank: its phase and its last call.
 std::string describe(const FlightRing& ring) {
   const FlightRecord* const last = ring.last();
   const std::string phase = fmt::format("in phase '{}'", ring.phase.get());
@@ -69,7 +69,7 @@ std::string describe(const FlightRing& ring) {
   return fmt::format("its last operation was {}, {}, {}", describe(*last), when, phase);
 }
 
-/// Records are a ring: the oldest is overwritten, since a hang is explained by the newest.
+/// Starts a record in a ring: the oldest is overwritten, since a hang is explained by the newest.
 FlightRecord& FlightRecorder::start(const Group& group, const Request& request) {
   const std::uint64_t number = ring_.started.load(std::memory_order_relaxed);
   FlightRecord& record = ring_.records[number % FlightRing::kDepth];

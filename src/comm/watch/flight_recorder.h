@@ -8,7 +8,7 @@
 
 namespace mpitron::comm {
 
-/// One operation that a rank has started. Plain data: other processes read it.
+/// An operation that a rank has started. Plain data: other processes read it.
 struct FlightRecord {
   std::uint64_t number;  // counts the operations of this rank, from 1
   CollectiveKind kind;
@@ -20,8 +20,8 @@ struct FlightRecord {
   char group[32];
 };
 
-/// Up to 63 bytes that one thread replaces while other threads and processes read them: words, of
-/// which they may see some of the old text and some of the new.
+/// Text of up to 63 bytes that one thread replaces while other threads and processes read it:
+/// words, of which they may see some of the old text and some of the new.
 class SharedText {
  public:
   void set(std::string_view text);  // cut to 63 bytes
@@ -31,7 +31,7 @@ class SharedText {
   std::array<std::atomic<std::uint64_t>, 8> words_;
 };
 
-/// A rank's last operations in memory that the others of its node read, also after its death. All
+/// Last operations of a rank in memory that the others of its node read, also after its death. All
 /// zero at first; written by one thread. Readers may see a record that is being replaced: they tell
 /// a person, they decide nothing.
 struct FlightRing {
@@ -43,16 +43,16 @@ struct FlightRing {
   SharedText phase;
   FlightRecord records[kDepth];
 
-  /// Null before the first operation.
+  /// Returns the newest record; null before the first operation.
   const FlightRecord* last() const {
     const std::uint64_t n = started.load(std::memory_order_acquire);
     return n == 0 ? nullptr : &records[(n - 1) % kDepth];
   }
 };
 
-/// "all_reduce 12 of group data (4 ranks, fp32, 1024 bytes)"
+/// Formats "all_reduce 12 of group data (4 ranks, fp32, 1024 bytes)".
 std::string describe(const FlightRecord& record);
-/// "its last operation was ..., under way for 1.2 s, in phase 'iteration 3'"
+/// Formats "its last operation was ..., under way for 1.2 s, in phase 'iteration 3'".
 std::string describe(const FlightRing& ring);
 
 /// Writes a ring.
@@ -61,7 +61,7 @@ class FlightRecorder {
   explicit FlightRecorder(FlightRing& ring) : ring_(ring) {}
   FlightRecord& start(const Group& group, const Request& request);
   static void finish(FlightRecord& record);
-  /// What the program is doing, in its own words; cut to 63 bytes.
+  /// Sets what the program is doing, in its own words; cut to 63 bytes.
   void set_phase(std::string_view phase);
   void set_state(FlightRing::State state) { ring_.state.store(state); }
   const FlightRing& ring() const { return ring_; }

@@ -26,14 +26,15 @@ struct Question {
   Index rank;
 };
 
-/// Of reads, writes and connects.
+/// Limits reads, writes and connects to a second.
 void limit_to_a_second(int socket) {
   const timeval second{.tv_sec = 1, .tv_usec = 0};
   ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
   ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
 }
 
-/// By TCP, since the ranks to ask are those on other nodes; a second is enough on a living network.
+/// Connects by TCP, since the ranks to ask are those on other nodes; a second is enough on a living
+/// network.
 int connect_to(const std::string& host, std::uint16_t port) {
   const addrinfo hints{.ai_flags = 0, .ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
   addrinfo* found = nullptr;
@@ -54,7 +55,7 @@ int connect_to(const std::string& host, std::uint16_t port) {
 
 }  // namespace
 
-/// Any free port; its address travels with the introductions.
+/// Listens on any free port; its address travels with the introductions.
 FlightService::FlightService()
     : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
   sockaddr_in any{};
@@ -75,7 +76,7 @@ FlightService::~FlightService() {
   ::close(socket_);
 }
 
-/// One question a connection: the number of a rank. Runs on the watchdog's thread.
+/// Answers one question a connection: the number of a rank. Runs on the watchdog's thread.
 void FlightService::answer(const std::function<std::string(Index rank)>& describe) const {
   const int asker = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
   if (asker < 0) {
@@ -91,7 +92,7 @@ void FlightService::answer(const std::function<std::string(Index rank)>& describ
   ::close(asker);
 }
 
-/// Empty where nobody answers in time: the asker says so instead.
+/// Asks; empty where nobody answers in time: the asker says so instead.
 std::string ask_flight_service(const std::string& host, const FlightService::Address& address,
                                Index rank) {
   const int socket = address.port == 0 ? -1 : connect_to(host, address.port);

@@ -11,19 +11,19 @@ namespace mpitron::comm {
 /// socket; a number that only the ranks of the job know keeps others out.
 class FlightService {
  public:
-  /// Where to ask; port 0: nowhere.
+  /// Place to ask; port 0: nowhere.
   struct Address {
     std::uint16_t port = 0;
     std::uint64_t key = 0;
   };
-  /// Without a socket (the system refuses) nobody can ask.
+  /// Opens the socket; without one (the system refuses) nobody can ask.
   FlightService();
   ~FlightService();
   FlightService(const FlightService&) = delete;
   FlightService& operator=(const FlightService&) = delete;
 
   Address address() const { return address_; }
-  /// Readable while somebody asks; -1 without a socket.
+  /// Returns a descriptor that is readable while somebody asks; -1 without a socket.
   int descriptor() const { return socket_; }
   /// Answers one question with what `describe` knows of a rank; whoever asks slowly is left alone
   /// after a second.
@@ -34,7 +34,7 @@ class FlightService {
   Address address_;
 };
 
-/// What the service at `address` of `host` says of `rank`; empty where none answers in a second.
+/// Asks the service at `address` of `host` about `rank`; empty where none answers in a second.
 std::string ask_flight_service(const std::string& host, const FlightService::Address& address,
                                Index rank);
 

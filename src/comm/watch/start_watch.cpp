@@ -35,7 +35,7 @@ StartWatch::~StartWatch() {
   thread_.join();
 }
 
-/// _exit, since destructors and MPI's own handlers may wait for what hangs.
+/// Leaves by _exit, since destructors and MPI's own handlers may wait for what hangs.
 void leave_start(Index rank, const std::string& sentence) {
   if (rank != 0) {
     std::this_thread::sleep_for(std::chrono::seconds(1));

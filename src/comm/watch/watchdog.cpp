@@ -20,13 +20,15 @@
 namespace mpitron::comm {
 namespace {
 
-/// Waited for somebody who has ended: perhaps it only takes longer to see what it did last.
+/// Seconds to hold back for someone who waits for somebody who has ended: perhaps it only takes
+/// longer to see what it did last.
 constexpr double kGraceSeconds = 2;
-/// Given to a neighbour that speaks, or to the launcher, before this process ends by itself.
+/// Seconds given to a neighbour that speaks, or to the launcher, before this process ends by
+/// itself.
 constexpr unsigned kQuietSeconds = 10;
 constexpr int kPidfdOpen = 434;  // SYS_pidfd_open, of all architectures
 
-/// State T in /proc: stopped by a signal or a debugger.
+/// Tells state T in /proc: stopped by a signal or a debugger.
 bool is_stopped(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
@@ -71,7 +73,7 @@ void Watchdog::ended(const Operation& operation) {
   }
 }
 
-/// Two spans: from call to end, and what the rank waited in between.
+/// Adds two spans: from call to end, and what the rank waited in between.
 void Watchdog::add_to_trace(const Kept& kept) const {
   if (setting_.trace == nullptr || !setting_.trace->recording()) {
     return;
@@ -142,7 +144,8 @@ void Watchdog::disagreement(Index rank, const std::string& what) {
                       known_of(rank)));
 }
 
-/// What NCCL's watch has found; the sentence names the rank that has told nothing for longest.
+/// Ends the job for what NCCL's watch has found; the sentence names the rank that has told nothing
+/// for longest.
 void Watchdog::stuck(const std::string& what, double seconds, const std::string& error) {
   const std::string own = name_of_rank(setting_.rank);
   if (!error.empty()) {
@@ -162,7 +165,7 @@ void Watchdog::stuck(const std::string& what, double seconds, const std::string&
   }
 }
 
-/// The one whose last call lies farthest back holds up all others.
+/// Finds the one whose last call lies farthest back: it holds up all others.
 const Neighbour* Watchdog::longest_silent() const {
   const Neighbour* longest_silent = nullptr;
   for (const Neighbour& other : setting_.neighbours) {
@@ -210,7 +213,8 @@ void Watchdog::watch() {
   }
 }
 
-/// A rank that ended in order or told its own failure needs no sentence from here.
+/// Reports a neighbour's end; a rank that ended in order or told its own failure needs no sentence
+/// from here.
 void Watchdog::report_exit_of(const Neighbour& neighbour) {
   switch (neighbour.ring->state.load()) {
     case FlightRing::State::ended:
@@ -225,7 +229,7 @@ void Watchdog::report_exit_of(const Neighbour& neighbour) {
                       known_of(neighbour.rank)));
 }
 
-/// The rank where it is one of this node; null for those of others.
+/// Finds the rank where it is one of this node; null for those of others.
 const Neighbour* Watchdog::find(Index rank) const {
   const auto& all = setting_.neighbours;
   const auto at = std::find_if(all.begin(), all.end(),
@@ -233,7 +237,7 @@ const Neighbour* Watchdog::find(Index rank) const {
   return at == all.end() ? nullptr : &*at;
 }
 
-/// Number, host and, on this node, process of a rank.
+/// Formats number, host and, on this node, process of a rank.
 std::string Watchdog::name_of_rank(Index rank) const {
   const Neighbour* const neighbour = find(rank);
   const std::string process =
@@ -241,7 +245,7 @@ std::string Watchdog::name_of_rank(Index rank) const {
   return fmt::format("rank {} (host {}{})", rank, setting_.host(rank), process);
 }
 
-/// From shared memory, for ranks of this node.
+/// Reads shared memory, for ranks of this node.
 std::string Watchdog::known_here(Index rank) const {
   if (rank == setting_.rank) {
     return describe(recorder_.ring());
@@ -263,7 +267,7 @@ std::string Watchdog::known_of(Index rank) const {
   return known.empty() ? "it runs on another machine, which does not answer" : known;
 }
 
-/// The first of a node's ranks that gets here speaks; the others end without a word.
+/// Ends the job: the first of a node's ranks that gets here speaks, the others end without a word.
 void Watchdog::end_job(const std::string& sentence) const {
   const bool reports = setting_.failure_reporter->exchange(1) == 0;
   if (reports) {

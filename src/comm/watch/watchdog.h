@@ -14,14 +14,15 @@
 
 namespace mpitron::comm {
 
-/// What a rank can see of another one of its node.
+/// Facts that a rank can see of another one of its node.
 struct Neighbour {
   Index rank;
   pid_t process;
   const FlightRing* ring;
 };
 
-/// What a program still does when the watchdog ends it: a server tells those who wait for answers.
+/// Work that a program still does when the watchdog ends it: a server tells those who wait for
+/// answers.
 class FailureHandler {
  public:
   /// `handle` gets the sentence, on any thread; it has to return soon. Empty: nothing is done.
@@ -88,12 +89,12 @@ class Watchdog final : public Witness {
   void watch();
   void report_exit_of(const Neighbour& neighbour);
   const Neighbour* find(Index rank) const;
-  /// Who of this node has not started an operation for the longest; null where nobody has.
+  /// Returns who of this node has not started an operation for the longest; null where nobody has.
   const Neighbour* longest_silent() const;
-  /// "rank 3 (host, process 123)" and what is known of it.
+  /// Formats "rank 3 (host, process 123)" and what is known of it.
   std::string name_of_rank(Index rank) const;
   std::string known_of(Index rank) const;
-  /// The same as far as this machine knows; empty for ranks of others.
+  /// Returns what this machine knows; empty for ranks of others.
   std::string known_here(Index rank) const;
   [[noreturn]] void end_job(const std::string& sentence) const;
 

@@ -34,7 +34,7 @@ std::shared_ptr<MpiAdapter> start_mpi() {
   return mpi;
 }
 
-/// What each rank tells all others once.
+/// Facts that each rank tells all others once.
 struct Introduction {
   NodeMember member;
   Index node;  // a number that its node's ranks have in common
@@ -54,8 +54,8 @@ std::vector<Introduction> introduce(const MpiAdapter& mpi, Introduction mine,
   return all;
 }
 
-/// What the machine of `rank` says of it. Its neighbours are asked first: its own thread may be
-/// stopped with it.
+/// Asks the machine of `rank` what it knows of it. Its neighbours are asked first: its own thread
+/// may be stopped with it.
 std::string ask_neighbours(const std::vector<Introduction>& all, Index rank) {
   const Introduction& itself = all[static_cast<std::size_t>(rank)];
   std::vector<const Introduction*> asked;
@@ -208,6 +208,7 @@ std::unique_ptr<World> make_mpi_world(const MpiOptions& options) {
   return std::make_unique<MpiWorld>(options);
 }
 
+/// Worlds of tests and tools are of one process; only a launcher's variables say otherwise.
 std::unique_ptr<World> make_world(const MpiOptions& options) {
   return launched_by_mpi() ? make_mpi_world(options) : make_single_world();
 }

@@ -9,15 +9,16 @@
 
 namespace mpitron::comm {
 
-/// Whether mpirun or srun started this process as one of several (or one) ranks. Error(environment)
-/// where srun did and MPI cannot connect them: each process would take itself for the whole job.
+/// Tells whether mpirun or srun started this process as one of several (or one) ranks.
+/// Error(environment) where srun did and MPI cannot connect them: each process would take itself
+/// for the whole job.
 bool launched_by_mpi();
 
-/// The MPI library that would connect them; MPI need not run.
-/// Its name and version, for checks that depend on them.
+/// Returns the MPI library that would connect them, by name and version, for checks that depend on
+/// them; MPI need not run.
 launch::MpiLibrary mpi_library();
 
-/// How the world is made; defaults are those of a run.
+/// Settings of a world; defaults are those of a run.
 struct MpiOptions {
   /// For tests: the number of the node that a rank counts to; absent: as the machines are.
   std::function<Index(Index rank)> node_of = {};
@@ -36,8 +37,8 @@ struct MpiOptions {
 /// Groups over several nodes send messages. Both sum in the same order, so they give the same bits.
 std::unique_ptr<World> make_mpi_world(const MpiOptions& options = {});
 
-/// make_mpi_world where this process was launched so, a world of one process otherwise.
-/// The tests' worlds of threads are made elsewhere (thread_world).
+/// Makes make_mpi_world where this process was launched so, a world of one process otherwise. The
+/// tests' worlds of threads are made elsewhere (thread_world).
 std::unique_ptr<World> make_world(const MpiOptions& options = {});
 
 }  // namespace mpitron::comm

@@ -8,8 +8,8 @@
 #include "utils/system/machine.h"
 #include "utils/text/hash.h"
 
-// What the ranks of one machine share: an arena of each rank for its tensors, and one segment with
-// the tables of groups, the rings of the watchdog and a mark of who reports a failure.
+// Maps the memory that ranks of one machine share: an arena of each rank for its tensors, and one
+// segment with the tables of groups, the rings of the watchdog and a mark of who reports a failure.
 
 namespace mpitron::comm {
 namespace {
@@ -38,7 +38,8 @@ struct Node::Directory {
   std::atomic<std::uint64_t> used;  // bytes behind the directory
   Slot slots[kSlots];
 
-  /// Offset of the group's table, reserved where there is none yet.
+  /// Returns the offset of the group's table, reserved where there is none yet. Two members that
+  /// come at once race for a slot's key by compare-and-swap; the loser uses the winner's slot.
   std::uint64_t find(std::uint64_t key, std::size_t bytes) {
     for (std::uint64_t probe = 0; probe < kSlots; ++probe) {
       Slot& slot = slots[(key + probe) % kSlots];
@@ -61,7 +62,8 @@ struct Node::Directory {
   }
 };
 
-/// As much address space as the machine has memory; pages are taken only where they are touched.
+/// Reserves as much address space as the machine has memory; pages are taken only where they are
+/// touched.
 Node::Node(Index rank)
     : arena_(SharedMemory::create(static_cast<std::size_t>(machine_memory()))),
       segment_(SharedMemory::create(kSegmentBytes)) {
@@ -78,8 +80,8 @@ Node::Directory& Node::directory() const {
   return *reinterpret_cast<Directory*>(segment_->data());
 }
 
-/// False where a rank's memory cannot be opened (another user or namespace): then the node sends
-/// messages.
+/// Maps the members' memory; false where a rank's memory cannot be opened (another user or
+/// namespace): then the node sends messages.
 bool Node::connect(const std::vector<NodeMember>& members) {
   for (const NodeMember& member : members) {
     if (member.rank != self_.rank) {
@@ -94,14 +96,14 @@ bool Node::connect(const std::vector<NodeMember>& members) {
                                             [](const auto& a) { return a.second != nullptr; });
 }
 
-/// The table of a group, which its first member to ask reserves in the segment.
+/// Finds the table of a group, which its first member to ask reserves in the segment.
 SharedTable Node::table(const std::string& name, const std::vector<Index>& ranks) {
   const auto members = static_cast<Index>(ranks.size());
   const std::uint64_t place = directory().find(key_of(name, ranks), SharedTable::bytes(members));
   return {segment_->data() + place, members};
 }
 
-/// The ring of a rank lies at the start of its arena, where its neighbours find it.
+/// Finds the ring of a rank, which lies at the start of its arena.
 FlightRing& Node::ring(Index rank) const {
   return *reinterpret_cast<FlightRing*>(arenas_.at(rank)->data());
 }
@@ -115,7 +117,7 @@ std::unique_ptr<device::Allocator> Node::make_allocator() const {
       std::make_unique<SharedPages>(arena_, taken_));
 }
 
-/// An address as others can use it: the distance from the start of this rank's arena.
+/// Makes an address that others can use: the distance from the start of this rank's arena.
 std::uintptr_t Node::publish(const void* memory) {
   return static_cast<std::uintptr_t>(static_cast<const std::byte*>(memory) - arena_->data());
 }

@@ -9,7 +9,7 @@
 
 namespace mpitron::comm {
 
-/// What a process tells the others of its node, so that they find its memory.
+/// Facts by which the others of a node find a process' memory.
 struct NodeMember {
   Index rank;  // of the world
   pid_t process;
@@ -18,9 +18,9 @@ struct NodeMember {
   std::size_t arena_bytes;
 };
 
-/// The processes of one node as one of them sees them. Each has an arena (the memory of its
-/// tensors), which all have mapped, so every byte of a tensor is at an offset that all know; it
-/// begins with the process' flight ring. The first member's segment holds the tables of the groups.
+/// Sees the processes of one node as one of them. Each has an arena (the memory of its tensors),
+/// which all have mapped, so every byte of a tensor is at an offset that all know; it begins with
+/// the process' flight ring. The first member's segment holds the tables of the groups.
 class Node final : public AddressSpaces {
  public:
   /// This process' part: an arena as large as the machine's memory (reserved, not taken), and the
@@ -32,14 +32,14 @@ class Node final : public AddressSpaces {
   bool connect(const std::vector<NodeMember>& members);
   bool contains(Index rank) const { return arenas_.contains(rank); }
 
-  /// The table of a group within the node, made by whoever comes first.
+  /// Returns the table of a group within the node, made by whoever comes first.
   SharedTable table(const std::string& name, const std::vector<Index>& ranks);
-  /// In the arena of `rank`, which is a member of the node.
+  /// Returns the ring in the arena of `rank`, which is a member of the node.
   FlightRing& ring(Index rank) const;
-  /// One for the node: see Watchdog.
+  /// Returns the node's mark of who reports a failure: see Watchdog.
   std::atomic<int>& failure_reporter() const;
 
-  /// For host tensors: memory that the other members reach.
+  /// Makes memory for host tensors that the other members reach.
   std::unique_ptr<device::Allocator> make_allocator() const;
 
   bool reachable(const void* memory) const override { return arena_->contains(memory); }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr Index kTable = Index{1} << 20;  // bytes of numbers that are no tensor of a model
 
-/// Whether these are numbers for the program rather than a tensor of the model.
+/// Tells numbers for the program from a tensor of the model.
 bool is_table(const ConstTensorView& x) {
   return (x.dtype == DType::i64 || x.dtype == DType::f64) && x.bytes() <= kTable;
 }
@@ -36,7 +36,7 @@ class RecordedOperation final : public Operation {
   GroupEvent event_;
 };
 
-/// What this rank does in a world without peers.
+/// State of a rank in a world without peers.
 struct Recorder {
   RankRecord& record;
   std::shared_ptr<ProgressEngine> engine = std::make_shared<ProgressEngine>();
@@ -60,7 +60,7 @@ class RecordingGroup final : public Group {
   }
 
  private:
-  /// A group of one copies tables, and nothing of the model.
+  /// Copies tables in a group of one, and nothing of the model.
   void run_alone(const Request& request) override {
     if (is_table(request.output)) {
       Group::run_alone(request);

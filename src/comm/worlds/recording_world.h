@@ -7,7 +7,7 @@
 
 namespace mpitron::comm {
 
-/// What a rank did with one of its groups: it started an operation, or waited for one.
+/// An action of a rank on one of its groups: it started an operation, or waited for one.
 struct GroupEvent {
   std::uint32_t group = 0;  // place in RankRecord::groups
   CollectiveKind kind = CollectiveKind::barrier;
@@ -29,7 +29,7 @@ struct GroupEvent {
   bool operator==(const GroupEvent&) const = default;
 };
 
-/// Everything that a rank did, in order. Groups of one do nothing.
+/// Actions of a rank, in order. Groups of one do nothing.
 struct RankRecord {
   struct Member {
     std::string name;
@@ -40,12 +40,12 @@ struct RankRecord {
   double seconds = 0;  // of the rank's own work so far, as far as somebody adds it up
 };
 
-/// What a record says of an operation, without the numbers of its group and call.
+/// Describes an operation for a record, without the numbers of its group and call.
 GroupEvent event_of(const Group& group, const Request& request);
 
-/// Rank `rank` of `size` without peers, whose operations are written down. They end at once and
-/// move nothing, but for small tables of numbers (i64, f64) that are gathered: every member then
-/// has the same ones, so that a program whose sizes depend on them goes on as among equals.
+/// Makes rank `rank` of `size` without peers, whose operations are written down. They end at once
+/// and move nothing, but for small tables of numbers (i64, f64) that are gathered: every member
+/// then has the same ones, so that a program whose sizes depend on them goes on as among equals.
 /// `record` outlives the world and its groups.
 std::unique_ptr<World> make_recording_world(Index rank, Index size, RankRecord& record);
 

@@ -13,7 +13,7 @@
 namespace mpitron::comm {
 namespace {
 
-/// What the ranks have in common: the tables of their groups, and whether one has failed.
+/// State that the ranks have in common: the tables of their groups, and whether one has failed.
 class ThreadHub {
  public:
   /// The first thread that asks makes the table, the others find it.
@@ -29,7 +29,7 @@ class ThreadHub {
     return {std::align(64, 1, start, space), static_cast<Index>(ranks.size())};
   }
 
-  /// The first error counts; what others throw follows from it.
+  /// Keeps the first error; what others throw follows from it.
   void fail(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
     if (error_ == nullptr) {
@@ -51,7 +51,7 @@ class ThreadHub {
   std::atomic<bool> failed_ = false;
 };
 
-/// Threads see the same addresses.
+/// Lets threads see the same addresses.
 class OneAddressSpace final : public AddressSpaces {
  public:
   explicit OneAddressSpace(const ThreadHub& hub) : hub_(hub) {}
@@ -72,7 +72,7 @@ class OneAddressSpace final : public AddressSpaces {
   device::CachingHostAllocator unused_;
 };
 
-/// The world as one of the threads sees it.
+/// Shows the world to one of the threads.
 class ThreadWorld final : public World {
  public:
   ThreadWorld(ThreadHub& hub, Index rank, Index size)

@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on saving and loading, the group `checkpointing` of Megatron's arguments.py. Formats and
+// ways of writing are neutral: here every checkpoint is one HDF5 layout that loads anywhere.
 inline constexpr std::array kCheckpointing = {
     text("save", none, works, "folder to write checkpoints to"),
     integer("save-interval", none, works,

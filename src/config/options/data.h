@@ -6,6 +6,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on corpora and how they become samples, the group `data and dataloader` of Megatron's
+// arguments.py.
 inline constexpr std::array kDataAndDataloader = {
     text("data-path", none, works,
          "prefix of a .bin/.idx pair, or WEIGHT PREFIX pairs, or several prefixes")
@@ -43,6 +45,7 @@ inline constexpr std::array kDataAndDataloader = {
          "share of extra samples taken from each member of a blend"),
 };
 
+// Options that choose a tokenizer, the group `tokenizer`; src/tokenizers reads them.
 inline constexpr std::array kTokenizer = {
     integer("vocab-size", none, works, "vocabulary before padding; the null tokenizer needs it"),
     integer("padded-vocab-size", none, works, "vocabulary after padding, instead of computing it"),

@@ -5,6 +5,9 @@
 
 namespace mpitron::config::rows {
 
+// Options on the layout over ranks and on what travels between them, the group `distributed` of
+// Megatron's arguments.py. Switches of overlap and buckets are neutral where the order of sums does
+// not depend on them.
 inline constexpr std::array kDistributed = {
     integer("tensor-model-parallel-size", "1", works, "ranks that share each layer's matrices"),
     integer("pipeline-model-parallel-size", "1", works, "ranks that share the layers"),

@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options of the group `experimental` of Megatron's arguments.py: Mamba and hybrids, options from
+// YAML, and types of the optimizer's state.
 inline constexpr std::array kExperimental = {
     flag("enable-experimental", unneeded, "lifts guards that do not exist here"),
     text("spec", none, later, "layer specification of the reference")

@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on generation that Megatron's training parser knows. `mpitron generate` and `serve`
+// declare their own of the same names; here most are refused by name.
 inline constexpr std::array kInference = {
     integer("inference-batch-times-seqlen-threshold", "-1", later,
             "batch size x length from which prefill is pipelined"),

@@ -6,6 +6,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on what is printed and written while training, the group `logging` of Megatron's
+// arguments.py.
 inline constexpr std::array kLogging = {
     flag("log-params-norm", works, "log the L2 norm of all parameters"),
     flag("log-num-zeros-in-grad", works, "log how many gradient elements are zero"),
@@ -36,6 +38,7 @@ inline constexpr std::array kLogging = {
     integer("logging-level", none, works, "10 debug, 20 info, 30 warning, 40 error"),
 };
 
+// Options on evaluation during training, the group `validation`.
 inline constexpr std::array kValidation = {
     flag("full-validation", works,
          "evaluate on the whole validation set; --eval-iters then counts for the test set only"),

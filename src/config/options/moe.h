@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on layers with experts, the group `moe` of Megatron's arguments.py. Choices of kernels
+// are neutral: experts always are one grouped product here.
 inline constexpr std::array kMoe = {
     integer("expert-model-parallel-size", "1", works, "ranks that share the experts"),
     integer("expert-tensor-parallel-size", none, works, "ranks that share each expert's matrices"),

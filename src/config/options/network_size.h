@@ -6,6 +6,7 @@
 
 namespace mpitron::config::rows {
 
+// Options on the model's sizes and layers, the group `network size` of Megatron's arguments.py.
 inline constexpr std::array kNetworkSize = {
     integer("num-layers", none, works, "number of transformer layers"),
     integer("encoder-num-layers", none, works,
@@ -76,6 +77,7 @@ inline constexpr std::array kNetworkSize = {
     real("mtp-loss-scaling-factor", "0.1", works, "weight of the mean multi-token prediction loss"),
 };
 
+// Options on latent attention, the group `mla`.
 inline constexpr std::array kMla = {
     integer("q-lora-rank", none, works, "rank of the compressed queries; none: direct projection"),
     integer("kv-lora-rank", "32", works, "rank of the compressed keys and values"),

@@ -6,6 +6,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on the schedule of the learning rate, the group `learning rate` of Megatron's
+// arguments.py. Lengths may be iterations or samples; resolution turns both into samples.
 inline constexpr std::array kLearningRate = {
     real("lr", none, works, "largest learning rate"),
     text("lr-decay-style", "linear", works, "shape of the learning rate after the warm-up")
@@ -32,6 +34,7 @@ inline constexpr std::array kLearningRate = {
     real("decoupled-min-lr", none, works, "smallest learning rate of embedding and output matrix"),
 };
 
+// Options on dropout, weight decay, clipping and the update rules, the group `regularization`.
 inline constexpr std::array kRegularization = {
     real("attention-dropout", "0.1", works, "dropout probability on attention weights"),
     real("hidden-dropout", "0.1", works,
@@ -50,6 +53,7 @@ inline constexpr std::array kRegularization = {
     real("sgd-momentum", "0.9", works, "momentum of SGD"),
 };
 
+// Options on random numbers and initial weights, the group `initialization`.
 inline constexpr std::array kInitialization = {
     integer("seed", "1234", works, "seed of weights, dropout and data order"),
     flag("data-parallel-random-init", neutral,

@@ -5,6 +5,7 @@
 
 namespace mpitron::config {
 
+/// How many words an option takes, and what a bare flag stores.
 enum class Kind : std::uint8_t {
   flag,      // given: true
   flag_off,  // given: false (the names begin with --no- or --disable-)
@@ -13,6 +14,7 @@ enum class Kind : std::uint8_t {
   any_words  // none or more words
 };
 
+/// The type of a stored value; words are checked against it.
 enum class Type : std::uint8_t {
   boolean,
   integer,
@@ -21,6 +23,8 @@ enum class Type : std::uint8_t {
   frequency  // an integer or a list expression, see list_expression.h
 };
 
+/// The program's answer to an option of the reference. Each option of its parser has a row, so
+/// that none is unknown: one that cannot be obeyed is refused by name or told about.
 enum class Status : std::uint8_t {
   works,       // does what its help says
   neutral,     // accepted: has no influence on results here
@@ -48,6 +52,8 @@ struct Option {
       replacement;        // flags to use instead, for deprecated, removed and refused options
   std::string_view only;  // the choices that work today; empty: all of them
 
+  /// Refinements: each returns the row with one member changed, named by what it means for the
+  /// user.
   constexpr Option stored_as(std::string_view words) const { return with(&Option::dest, words); }
   constexpr Option choose(std::string_view words) const { return with(&Option::choices, words); }
   constexpr Option also(std::string_view words) const { return with(&Option::alias, words); }
@@ -55,6 +61,8 @@ struct Option {
   constexpr Option works_with(std::string_view words) const { return with(&Option::only, words); }
   constexpr Option list() const { return with(&Option::kind, Kind::words); }
   constexpr Option any_list() const { return with(&Option::kind, Kind::any_words); }
+  /// Makes the option have no value at all unless it is given, so that "not given" can be told from
+  /// its default.
   constexpr Option unset() const {
     return with(&Option::default_value, std::optional<std::string_view>{});
   }
@@ -74,10 +82,11 @@ using enum Status;
 using Default = std::optional<std::string_view>;
 inline constexpr Default none;
 
+// Makers of rows. Texts must be literals: rows are constants that keep views of them.
 constexpr Option flag(std::string_view name, Status status, std::string_view help) {
   return {name, Kind::flag, Type::boolean, "false", status, help, {}, {}, {}, {}, {}};
 }
-/// Storing false into `dest`, which is true without the flag.
+/// A flag that stores false into `dest`, which is true without it.
 constexpr Option flag_off(std::string_view name, std::string_view dest, Status status,
                           std::string_view help) {
   return {name, Kind::flag_off, Type::boolean, "true", status, help, dest, {}, {}, {}, {}};

@@ -41,6 +41,7 @@ inline constexpr std::array kLaterLayers = {
     integer("linear-num-value-heads", "32", works, "gated delta net: value heads"),
 };
 
+// Optimizers, losses and data of later releases.
 inline constexpr std::array kLaterTraining = {
     real("muon-momentum", "0.9", works, "Muon: weight of the old average of gradients"),
     flag("muon-nesterov", works, "Muon: look one step of momentum ahead"),

@@ -6,6 +6,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on 16-bit training, the group `mixed precision` of Megatron's arguments.py. Choices of
+// fp32 that always hold here are neutral.
 inline constexpr std::array kMixedPrecision = {
     flag("fp16", works, "train in half precision with loss scaling"),
     flag("bf16", works, "train in bfloat16 with fp32 master weights"),
@@ -28,6 +30,8 @@ inline constexpr std::array kMixedPrecision = {
          "share one buffer between gradients and fp8 parameters"),
 };
 
+// Options on 8-bit products, the group `transformer-engine`; the meaning of each recipe stands in
+// docs/numerics.md.
 inline constexpr std::array kTransformerEngine = {
     text("fp8-format", none, works, "8-bit format of matrix products")
         .stored_as("fp8")

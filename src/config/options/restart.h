@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on restarts without leaving the process, the group `In-process restart` of Megatron's
+// arguments.py: known by name, not there yet.
 inline constexpr std::array kInProcessRestart = {
     flag("inprocess-restart", later, "restart inside the process after a fault"),
     integer("inprocess-max-iterations", none, later, "restarts before giving up"),

@@ -6,6 +6,8 @@
 
 namespace mpitron::config::rows {
 
+// Options of retrieval models, the groups `biencoder` and `retro` of Megatron's arguments.py: known
+// by name, not there yet.
 inline constexpr std::array kBiencoder = {
     integer("ict-head-size", none, later, "width of the inverse cloze task head"),
     integer("biencoder-projection-dim", "0", later,

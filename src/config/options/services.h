@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Small groups of Megatron's arguments.py: what watches a run, injects faults or names services.
+// Internal services and packages of other frameworks are told about or refused.
 inline constexpr std::array kAutoresume = {
     flag("adlr-autoresume", works,
          "save and end with exit code 85 when the file REQUEUE is made in the folder of --save"),

@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on batches, recomputation, checks of results and profiles: the first part of the group
+// `training` of Megatron's arguments.py.
 inline constexpr std::array kTrainingBatch = {
     integer("micro-batch-size", none, works, "sequences per model replica in one forward pass"),
     integer("batch-size", none, removed, "removed").use("--micro-batch-size"),

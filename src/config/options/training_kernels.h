@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on kernels, optimizers and loaders: the second part of the group `training`. Fusions are
+// neutral unless they change the numbers.
 inline constexpr std::array kTrainingKernels = {
     flag_off("no-masked-softmax-fusion", "masked_softmax_fusion", neutral,
              "choice of the attention softmax kernel"),

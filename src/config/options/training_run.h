@@ -5,6 +5,8 @@
 
 namespace mpitron::config::rows {
 
+// Options on the length of a run, its ends and its overlaps: the third part of the group
+// `training`.
 inline constexpr std::array kTrainingRun = {
     flag("tp-comm-overlap", works, "overlap tensor-parallel communication with matrix products"),
     text("tp-comm-overlap-cfg", none, later,

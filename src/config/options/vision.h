@@ -6,6 +6,7 @@
 
 namespace mpitron::config::rows {
 
+// Options on models of images, the group `vision` of Megatron's arguments.py.
 inline constexpr std::array kVision = {
     integer("num-classes", "1000", works, "classes of the image classifier"),
     integer("img-h", "224", works, "image height in pixels"),

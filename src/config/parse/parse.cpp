@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// From words to a configuration: read, accept, derive, resolve, check. Mistakes are collected, not
+// thrown, so that a user sees all of them at once, in the order of the command line and rules last.
+
 namespace mpitron::config {
 namespace {
 
@@ -18,7 +21,7 @@ void append(Reading& to, const Reading& from) {
   to.notices.insert(to.notices.end(), from.notices.begin(), from.notices.end());
 }
 
-/// Findings of reading come first, so that a list of mistakes follows the command line.
+/// Puts findings of reading first, so that a list of mistakes follows the command line.
 void accept_all(const Reading& reading, OptionValues& values, Reading& report) {
   append(report, reading);
   for (const GivenOption& given : reading.given) {
@@ -26,7 +29,7 @@ void accept_all(const Reading& reading, OptionValues& values, Reading& report) {
   }
 }
 
-/// Only the last one of a repeated option counts, also for what is said about it.
+/// Drops all but the last of a repeated option, also for what is said about it.
 void keep_last(std::vector<GivenOption>& given) {
   std::vector<GivenOption> kept;
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -41,7 +44,7 @@ void keep_last(std::vector<GivenOption>& given) {
   given = std::move(kept);
 }
 
-/// The path of --yaml-cfg; empty if there is none.
+/// Returns the path of --yaml-cfg; an empty text without it.
 std::string yaml_path(const Reading& line) {
   const std::size_t slot = option_index().slot_of_dest("yaml_cfg");
   for (const GivenOption& given : line.given) {
@@ -52,7 +55,8 @@ std::string yaml_path(const Reading& line) {
   return {};
 }
 
-/// Rules about an option of which no reader could make anything would tell of what nobody wrote.
+/// Returns whether a rule is about an option whose value could not be read: it would tell of a
+/// value that nobody wrote.
 bool follows_from(const std::vector<Finding>& unread, const Finding& rule) {
   const auto named = [&](const std::string& option) {
     return std::ranges::find(rule.options, option) != rule.options.end();
@@ -65,8 +69,8 @@ bool follows_from(const std::vector<Finding>& unread, const Finding& rule) {
 
 }  // namespace
 
-/// Order of worth: the command line over the YAML file over the checkpoint's arguments over
-/// defaults. Values are derived once, behind all of them.
+/// Takes options in this order of worth: the command line over the YAML file over the checkpoint's
+/// arguments over defaults. Values are derived once, behind all of them.
 ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
                     const CheckpointArguments* checkpoint) {
   Reading line = read_command_line(arguments);
@@ -97,7 +101,8 @@ ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
   return parsed;
 }
 
-/// Rules that only a training run has (data, prompts): `plan` and `config` do without them.
+/// Adds the findings of rules that only a training run has (data, prompts): `plan` and `config` do
+/// without them.
 ParsedRun with_training_rules(ParsedRun parsed) {
   for (const Finding& broken : check_training_constraints({parsed.values, parsed.run})) {
     if (!follows_from(parsed.findings, broken)) {
@@ -111,7 +116,7 @@ ParsedRun parse_valid_run(const std::vector<std::string>& arguments, Index world
   return checked(parse_run(arguments, world_size));
 }
 
-/// Notices are told even where the run is refused: one of them may be the reason.
+/// Tells notices even where the run is refused: one of them may be the reason.
 ParsedRun checked(ParsedRun parsed) {
   for (const std::string& notice : parsed.notices) {
     log::warning("{}", notice);

@@ -9,7 +9,7 @@
 
 namespace mpitron::config {
 
-/// A configuration with everything that can be said about it.
+/// A configuration with all findings and notices about it.
 struct ParsedRun {
   OptionValues values;
   RunConfig run;
@@ -23,16 +23,15 @@ struct ParsedRun {
 ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size = 1,
                     const CheckpointArguments* checkpoint = nullptr);
 
-/// The findings of rules that only runs with data of their own have (training_constraints), behind
-/// those that are there.
+/// Appends the findings of rules that only runs with data of their own have (training_constraints).
 ParsedRun with_training_rules(ParsedRun parsed);
 
 /// Logs the notices and throws Error(usage) with all findings.
 ParsedRun checked(ParsedRun parsed);
-/// Both.
+/// Parses and checks; Error(usage) with all findings.
 ParsedRun parse_valid_run(const std::vector<std::string>& arguments, Index world_size = 1);
 
-/// Of the same, what a trainer needs.
+/// Returns the structs alone, which is what a trainer needs. Errors as parse_valid_run.
 RunConfig parse_run_config(const std::vector<std::string>& arguments, Index world_size = 1);
 
 }  // namespace mpitron::config

@@ -7,6 +7,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+// Option values as text and JSON: the dump at a run's start in the form of Megatron's logs, which
+// scripts parse, and forms for `config show`, `check` and the files of a run.
+
 namespace mpitron::config {
 namespace {
 
@@ -22,7 +25,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Slots in the order of their stored names, without regard to case.
+/// Returns slots in the order of their stored names, without regard to case; old names are left
+/// out.
 std::vector<std::size_t> sorted_slots() {
   const OptionIndex& index = option_index();
   std::vector<std::size_t> slots;
@@ -37,7 +41,7 @@ std::vector<std::size_t> sorted_slots() {
   return slots;
 }
 
-/// As Python prints it, since parsers of the reference's dump read these words.
+/// Writes a word as Python prints it, since parsers of the reference's dump read these words.
 std::string display_word(const Option& option, const std::string& word) {
   if (option.type == Type::boolean) {
     return word == "true" ? "True" : "False";
@@ -56,7 +60,7 @@ Json json_word(const Option& option, const std::string& word) {
   return option.type == Type::real ? Json(read_real(word).value_or(0)) : Json(word);
 }
 
-/// Null where there is no value: neither given nor by default.
+/// Returns null where there is no value: neither given nor by default.
 Json json_value(const OptionValues& values, std::size_t slot) {
   const Option& option = option_index().option(slot);
   const auto& words = values.words_at(slot);
@@ -73,7 +77,7 @@ Json json_value(const OptionValues& values, std::size_t slot) {
   return list;
 }
 
-/// As the reference's logs have it.
+/// Writes a row as the reference's logs have it: 48 columns of name and dots.
 std::string row(std::size_t slot, const std::string& value) {
   const std::string& name = option_index().dest(slot);
   const std::string dots(name.size() < 48 ? 48 - name.size() : 0, '.');
@@ -82,7 +86,7 @@ std::string row(std::size_t slot, const std::string& value) {
 
 }  // namespace
 
-/// Lists in brackets, "None" without a value: the form of the reference's argument dump.
+/// Writes lists in brackets and "None" without a value: the form of the reference's argument dump.
 std::string display_value(const OptionValues& values, std::size_t slot) {
   const Option& option = option_index().option(slot);
   const auto& words = values.words_at(slot);
@@ -99,7 +103,7 @@ std::string display_value(const OptionValues& values, std::size_t slot) {
   return fmt::format("[{}]", fmt::join(shown, ", "));
 }
 
-/// All options in the order of their names.
+/// Lists all options in the order of their names.
 std::vector<std::pair<std::string, std::string>> display_values(const OptionValues& values) {
   std::vector<std::pair<std::string, std::string>> shown;
   for (const std::size_t slot : sorted_slots()) {
@@ -108,7 +112,7 @@ std::vector<std::pair<std::string, std::string>> display_values(const OptionValu
   return shown;
 }
 
-/// A line for each option; with `provenance` where its value comes from stands behind it.
+/// Writes a line for each option; with `provenance` the origin of its value stands behind it.
 std::string values_text(const OptionValues& values, bool provenance) {
   std::string text;
   for (const std::size_t slot : sorted_slots()) {
@@ -120,8 +124,8 @@ std::string values_text(const OptionValues& values, bool provenance) {
   return text;
 }
 
-/// The dump at the start of a run. Without `all` only what differs from its default, and how many
-/// others there are.
+/// Writes the dump at the start of a run. Without `all` it has only what differs from its default,
+/// and how many others there are.
 std::string arguments_block(const OptionValues& values, bool all) {
   std::string rows;
   Index defaults = 0;
@@ -140,7 +144,7 @@ std::string arguments_block(const OptionValues& values, bool all) {
                             defaults));
 }
 
-/// One object; with `provenance` each value is an object of value and origin.
+/// Writes one object; with `provenance` each value is an object of value and origin.
 std::string values_json(const OptionValues& values, bool provenance) {
   Json json = Json::object();
   for (const std::size_t slot : sorted_slots()) {
@@ -155,8 +159,8 @@ std::string values_json(const OptionValues& values, bool provenance) {
   return json.dump(2);
 }
 
-/// Only what somebody wrote, not defaults and not what followed from others: enough to repeat a
-/// run.
+/// Writes only what somebody gave, not defaults and not what followed from others: enough to repeat
+/// a run.
 std::string given_values_json(const OptionValues& values) {
   Json json = Json::object();
   for (const std::size_t slot : sorted_slots()) {
@@ -168,7 +172,7 @@ std::string given_values_json(const OptionValues& values) {
   return json.dump(2);
 }
 
-/// What `check --json` prints: every finding with its id, options and nearest fix.
+/// Writes what `check --json` prints: every finding with its id, options and nearest fix.
 std::string check_json(const ParsedRun& parsed) {
   Json findings = Json::array();
   for (const Finding& finding : parsed.findings) {

@@ -16,16 +16,20 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
+// A model from the options that a checkpoint stores, its own or Megatron's. The same tables,
+// derivations and rules are used as for a command line; only options that say what a model is are
+// read, since a file from elsewhere must not choose how this run computes.
+
 namespace mpitron::config {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// What a model is made of is said by the options of these groups...
+/// Groups of options that say what a model is made of.
 constexpr std::array kGroups = std::to_array<std::string_view>(
     {"network size", "regularization", "initialization", "mixed precision", "moe", "mla", "vision",
      "vision-language", kLaterReleasesGroup});
-/// ... and by these of others.
+/// Options of other groups that do so, too.
 constexpr std::array kOthers = std::to_array<std::string_view>({"model",
                                                                 "seq_length",
                                                                 "decoder_seq_length",
@@ -46,13 +50,14 @@ constexpr std::array kOthers = std::to_array<std::string_view>({"model",
                                                                 "vocab_size",
                                                                 "padded_vocab_size",
                                                                 "tokenizer_type"});
-/// How a run computes and what it watches; the reference stores kernels by numbers of its own.
+/// Options of these groups on how a run computes and what it watches; the reference stores kernels
+/// by numbers of its own.
 constexpr std::array kUnread = std::to_array<std::string_view>(
     {"attention_backend", "cache_mla_latents", "moe_enable_deepep", "moe_deepep_num_sms", "qk_clip",
      "log_max_attention_logit", "reuse_grad_buf_for_mxfp8_param_ag"});
 
 /// Rules that numbers of a foreign or damaged file may break and whose breach would not be told
-/// where the tensors are read. Others ask who gave an option, which no file says.
+/// where the tensors are read. Other rules ask who gave an option, which no file says.
 constexpr std::array kRules = std::to_array<std::string_view>(
     {"heads_per_group", "rotary_dimensions", "rotary_factors",     "layers_without_rotation",
      "small_constants", "latent_sizes",      "prediction_depths",  "expert_sizes",
@@ -60,6 +65,7 @@ constexpr std::array kRules = std::to_array<std::string_view>(
      "window_layers",   "gate_limits",       "shared_expert_gate", "mup_sizes",
      "pattern_letters", "mamba_heads",       "delta_heads",        "letters_of_experts",
      "one_attention",   "pattern_depths"});
+/// Layers are described one by one: a damaged number must not fill the memory.
 constexpr Index kMostLayers = 100'000;
 
 template <class List>
@@ -67,6 +73,8 @@ bool contains(const List& list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
 
+/// Python stores some integers as 1.0; a fraction stays as it is and is refused by the option's
+/// type.
 std::string word_of(const Json& value, const Option& option) {
   if (value.is_string()) {
     return value.get<std::string>();
@@ -77,7 +85,8 @@ std::string word_of(const Json& value, const Option& option) {
                                                : value.dump();
 }
 
-/// A list is several words, or the one that the command line has for it: "127,0", "[0,1]".
+/// Returns a list as several words, or as the one that the command line has for it: "127,0",
+/// "[0,1]".
 std::vector<std::string> words_of(const Json& value, const Option& option) {
   if (!value.is_array() || option.type == Type::frequency) {
     return {word_of(value, option)};
@@ -89,7 +98,7 @@ std::vector<std::string> words_of(const Json& value, const Option& option) {
   return option.kind == Kind::value ? std::vector{fmt::format("{}", fmt::join(words, ","))} : words;
 }
 
-/// The options that are read, value by value.
+/// The options that were read, as values of the option table.
 class StoredValues {
  public:
   StoredValues(const std::string& text, std::string source) : source_(std::move(source)) {
@@ -121,8 +130,8 @@ class StoredValues {
   }
 
  private:
-  /// The reference also stores the number of layers as that of an encoder; only where images are
-  /// seen is it another one.
+  /// Returns whether an option is read. The reference also stores the number of layers as that of
+  /// an encoder; only where images are seen is it another one.
   bool belongs_to_model(std::size_t slot) const {
     const std::string& dest = option_index().dest(slot);
     if (dest.starts_with("encoder_")) {
@@ -162,7 +171,8 @@ std::vector<Finding> broken_rules(const Facts& facts) {
   return findings;
 }
 
-/// Who reads the model drops nothing, learns nothing and has texts of its own.
+/// Drops losses, masks and layouts of training: who reads the model computes with it and learns
+/// nothing.
 void forget_training(ModelConfig& model) {
   model.reset_attention_mask = false;
   if (model.moe) {

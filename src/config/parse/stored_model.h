@@ -13,9 +13,9 @@ struct StoredModel {
 };
 
 /// Reads the options of a run's checkpoint (values_json, or the arguments of a Megatron checkpoint,
-/// whose names are the same) by the tables, derivations and rules of the command line, so that what
-/// a run can be given is known here. Options that say nothing of a model are not read. Error(data)
-/// with all findings names `source`.
+/// whose names are the same) by the tables, derivations and rules of the command line, so that
+/// options which a run can be given are known here. Options that say nothing of a model are not
+/// read. Error(data) with all findings names `source`.
 StoredModel read_stored_model(const std::string& configuration, const std::string& source);
 
 }  // namespace mpitron::config

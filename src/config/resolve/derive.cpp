@@ -10,6 +10,10 @@
 #include "config/resolve/resolve.h"
 #include "config/sources/data_files.h"
 
+// Values that follow from others, as Megatron's validate_args fills them. Each derived value keeps
+// the sentence that says why, which `config show --provenance` prints. Nothing fails here:
+// contradictions are left to the rules.
+
 namespace mpitron::config {
 namespace {
 
@@ -17,7 +21,7 @@ std::string number(Index value) {
   return fmt::format("{}", value);
 }
 
-/// Older spellings that the reference still takes become the options that replaced them.
+/// Turns older spellings that the reference still takes into the options that replaced them.
 void derive_replaced_names(OptionValues& v) {
   if (v.flag("use_rotary_position_embeddings")) {
     v.derive("position_embedding_type", "rope", "from --use-rotary-position-embeddings");
@@ -64,8 +68,8 @@ void derive_replaced_names(OptionValues& v) {
   }
 }
 
-/// Source: the reference's validate_args; 2/3 of four times the width, so that a gated MLP has as
-/// many weights as a plain one, cut to a multiple of 64.
+/// Returns 4h, or for a gated MLP 2/3 of it, so that it has as many weights as a plain one, cut to
+/// a multiple of 64. Source: the reference's validate_args.
 Index default_ffn_width(Index hidden, bool swiglu) {
   if (!swiglu) {
     return 4 * hidden;
@@ -73,7 +77,7 @@ Index default_ffn_width(Index hidden, bool swiglu) {
   return static_cast<Index>(static_cast<double>(4 * hidden) * 2 / 3 / 64) * 64;
 }
 
-/// Sizes that follow from others: widths of MLP and heads, groups, biases.
+/// Derives sizes that follow from others: widths of MLP and heads, groups, biases.
 void derive_model(OptionValues& v) {
   const Index hidden = v.maybe_integer("hidden_size").value_or(0);
   const Index heads = v.maybe_integer("num_attention_heads").value_or(0);
@@ -111,7 +115,7 @@ void derive_model(OptionValues& v) {
   }
 }
 
-/// What the patches of an image say; nothing is read by a tokenizer.
+/// Derives the length of a sequence from the patches of an image; nothing is read by a tokenizer.
 void derive_vision(OptionValues& v) {
   if (v.text("model") != "vit") {
     return;
@@ -138,8 +142,8 @@ void derive_vision(OptionValues& v) {
   }
 }
 
-/// Of a vision-language model: a text with one image fills its positions; packed texts may be
-/// without images.
+/// Derives the length of texts of a vision-language model: a text with its images fills the
+/// sequence; packed texts may be without images.
 void derive_text_length(OptionValues& v) {
   const Index patch = v.integer("patch_dim");
   const bool sees_images = family_of(v.text("model")).samples == SampleKind::image_texts;
@@ -159,14 +163,14 @@ void derive_text_length(OptionValues& v) {
            "what an image leaves of seq_length, and one token for it");
 }
 
-/// The length of `mpitron finetune` is counted in epochs.
+/// Holds a place for the length of `mpitron finetune`, which is counted in epochs.
 void derive_text_task(OptionValues& v) {
   if (v.has("task") && !v.has("train_iters") && !v.has("train_samples")) {
     v.derive("train_iters", "1", "a place for what --epochs make of the data");
   }
 }
 
-/// What the letters say of a hybrid model.
+/// Derives layers, depths and kinds of attention from the letters of a hybrid model.
 void derive_hybrid(OptionValues& v) {
   if (!family_of(v.text("model")).by_letters) {
     return;
@@ -188,7 +192,7 @@ void derive_hybrid(OptionValues& v) {
   }
 }
 
-/// bf16 gradients add up in fp32 unless the user says otherwise, as in the reference.
+/// Adds bf16 gradients up in fp32 unless the user says otherwise, as the reference does.
 void derive_precision(OptionValues& v, Reading& report) {
   if (v.flag("bf16") && !v.flag("grad_reduce_in_bf16") && v.text("main_grads_dtype") == "fp32" &&
       !v.flag("accumulate_allreduce_grads_in_fp32")) {
@@ -203,7 +207,7 @@ void derive_precision(OptionValues& v, Reading& report) {
   }
 }
 
-/// What has no meaning on MPI is told once and left.
+/// Fills sizes of the layout; options that have no meaning on MPI are told once and left.
 void derive_layout(OptionValues& v, Index world_size, Reading& report) {
   if (!v.has("world_size")) {
     v.derive("world_size", number(world_size), "ranks of this run");
@@ -221,7 +225,7 @@ void derive_layout(OptionValues& v, Index world_size, Reading& report) {
   }
 }
 
-/// Without --global-batch-size each replica computes one microbatch a step.
+/// Gives each replica one microbatch a step without --global-batch-size.
 void derive_batch(OptionValues& v) {
   const std::optional<Index> micro = v.maybe_integer("micro_batch_size");
   const auto steps =
@@ -235,8 +239,8 @@ void derive_batch(OptionValues& v) {
   }
 }
 
-/// Lengths of decay and warm-up default to the length of the run, in the unit (iterations or
-/// samples) that the run is given in.
+/// Sets lengths of decay and warm-up to the length of the run, in the unit (iterations or samples)
+/// that the run is given in.
 void derive_schedule(OptionValues& v) {
   const bool samples = v.has("train_samples") && !v.has("train_iters");
   const char* length = samples ? "train_samples" : "train_iters";
@@ -254,7 +258,7 @@ void derive_schedule(OptionValues& v) {
   }
 }
 
-/// Those of pretrain_gpt.py, pretrain_mamba.py, pretrain_bert.py and pretrain_t5.py.
+/// Takes the tokenizers of pretrain_gpt.py, pretrain_mamba.py, pretrain_bert.py and pretrain_t5.py.
 void derive_tokenizer(OptionValues& v) {
   if (v.has("tokenizer_type")) {
     return;
@@ -265,7 +269,7 @@ void derive_tokenizer(OptionValues& v) {
            fmt::format("default of pretrain-{}", model));
 }
 
-/// Files of paths are expanded before rules see the words.
+/// Expands files of paths before rules see the words, and sets split and loader.
 void derive_data(OptionValues& v, Reading& report) {
   expand_data_files(v, report);
   derive_tokenizer(v);
@@ -279,7 +283,7 @@ void derive_data(OptionValues& v, Reading& report) {
   }
 }
 
-/// Options without effect in this run are told and not refused: scripts carry them over.
+/// Tells options without effect in this run and does not refuse them: scripts carry them over.
 void note_unused(const OptionValues& v, Reading& report) {
   if (v.given("save_interval") && !v.has("save")) {
     report.notices.push_back("save_interval has no effect without --save: nothing is saved");
@@ -325,8 +329,8 @@ void note_unused(const OptionValues& v, Reading& report) {
 
 }  // namespace
 
-/// At least 1, so that what is derived from it stays sane where the layout does not divide; a rule
-/// tells that.
+/// Returns at least 1, so that what is derived from it stays sane where the layout does not divide;
+/// a rule tells that.
 Index data_parallel_size(const OptionValues& v) {
   const Index replica = v.integer("tensor_model_parallel_size") *
                         v.integer("pipeline_model_parallel_size") *
@@ -338,7 +342,7 @@ bool scales_loss(const OptionValues& v) {
   return v.flag("fp16") || v.flag("bf16") || v.flag("use_distributed_optimizer");
 }
 
-/// The order matters: each part reads what those before it have derived.
+/// Derives in this order because each part reads what those before it have derived.
 void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_replaced_names(values);
   derive_text_task(values);

@@ -12,10 +12,10 @@ namespace mpitron::config {
 /// (--world-size wins).
 void derive_values(OptionValues& values, Index world_size, Reading& report);
 
-/// Replicas of the model: world / (tensor * pipeline * context ranks), at least 1.
+/// Returns the replicas of the model: world / (tensor * pipeline * context ranks), at least 1.
 Index data_parallel_size(const OptionValues& values);
 
-/// Whether there is a loss scale: in half precision, and with the distributed optimizer.
+/// Returns whether there is a loss scale: in half precision, and with the distributed optimizer.
 bool scales_loss(const OptionValues& values);
 
 }  // namespace mpitron::config

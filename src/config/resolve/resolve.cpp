@@ -1,9 +1,13 @@
 #include "config/resolve/resolve.h"
 
+// Option values, all derived, become the structs that layers take. The functions are total: a
+// missing value becomes 0 and is a rule's to tell, so that a configuration with mistakes can still
+// be shown.
+
 namespace mpitron::config {
 namespace {
 
-/// Where no epoch is learned, the checkpoint's schedules need not be the options'.
+/// Lets the checkpoint's schedules be others than the options' where no epoch is learned.
 OptimizerConfig without_schedules(OptimizerConfig optimizer) {
   optimizer.override_opt_param_scheduler = !optimizer.use_checkpoint_opt_param_scheduler;
   return optimizer;
@@ -15,7 +19,7 @@ DType params_dtype(const OptionValues& v) {
   return v.flag("fp16") ? DType::f16 : v.flag("bf16") ? DType::bf16 : DType::f32;
 }
 
-/// The optimizer comes behind training, whose batch turns iterations into samples.
+/// Resolves the optimizer behind training, whose batch turns iterations into samples.
 RunConfig resolve(const OptionValues& values) {
   RunConfig run;
   run.model = resolve_model(values);
@@ -33,7 +37,7 @@ RunConfig resolve(const OptionValues& values) {
   return run;
 }
 
-/// One to one: intervals in iterations, names as the options have them.
+/// Copies one to one: intervals in iterations, names as the options have them.
 LoggingConfig resolve_logging(const OptionValues& v) {
   LoggingConfig l;
   l.log_interval = v.integer("log_interval");

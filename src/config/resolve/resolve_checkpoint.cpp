@@ -1,9 +1,11 @@
 #include "config/resolve/resolve.h"
 
+// Options on saving and loading as a CheckpointConfig.
+
 namespace mpitron::config {
 namespace {
 
-/// Checkpoints for restarts alone: in the shared folder, on local disks, or both.
+/// Fills checkpoints for restarts alone: in the shared folder or on local disks.
 NonPersistentConfig resolve_non_persistent(const OptionValues& v) {
   NonPersistentConfig c;
   const std::string type = v.maybe_text("non_persistent_ckpt_type").value_or("None");
@@ -24,7 +26,7 @@ NonPersistentConfig resolve_non_persistent(const OptionValues& v) {
 
 }  // namespace
 
-/// Paths stay words here; the run decides which exist.
+/// Keeps paths as words; the run decides which exist.
 CheckpointConfig resolve_checkpoint(const OptionValues& v) {
   CheckpointConfig c;
   c.save = v.maybe_text("save");

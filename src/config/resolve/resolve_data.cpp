@@ -1,9 +1,12 @@
 #include "config/resolve/resolve.h"
 
+// Options on corpora, samples and tokenizers as a DataConfig.
+
 namespace mpitron::config {
 namespace {
 
-/// The word was checked against the table's choices; "" is a run that names no tokenizer.
+/// Turns a word that was checked against the table's choices into the type; "" is a run that names
+/// no tokenizer.
 TokenizerType tokenizer_type(const OptionValues& v) {
   using enum TokenizerType;
   return pick<TokenizerType>(v.maybe_text("tokenizer_type").value_or(""),
@@ -22,6 +25,7 @@ TokenizerType tokenizer_type(const OptionValues& v) {
                               {"SFTTokenizer", sft}});
 }
 
+/// Returns nothing without --fim-data.
 std::optional<FimConfig> fim(const OptionValues& v) {
   if (!v.flag("fim_data")) {
     return {};
@@ -40,7 +44,7 @@ std::optional<FimConfig> fim(const OptionValues& v) {
 
 }  // namespace
 
-/// Weights and prefixes of blends stay together as words; the data layer pairs them.
+/// Keeps weights and prefixes of blends together as words; the data layer pairs them.
 DataConfig resolve_data(const OptionValues& v) {
   DataConfig d;
   d.data_path = v.words("data_path");

@@ -1,10 +1,13 @@
 #include "config/resolve/resolve.h"
 
+// Options on hybrid models as a HybridConfig: letters of layers, sizes of Mamba-2 mixers and gated
+// delta nets, and the layers of a GPT that get one.
+
 namespace mpitron::config {
 namespace {
 
-/// Per layer, true: a delta net instead of attention. Empty without --experimental-attention-
-/// variant.
+/// Marks the layers with a delta net instead of attention: a list says it for each, a number n
+/// leaves every n-th its attention. Empty without --experimental-attention-variant.
 std::vector<bool> delta_layers(const OptionValues& v, Index layers) {
   std::vector<bool> result;
   if (v.maybe_text("experimental_attention_variant").value_or("") != "gated_delta_net") {
@@ -21,7 +24,7 @@ std::vector<bool> delta_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
-/// Without a number of heads they fill twice the width, as the reference's expand factor 2.
+/// Lets the heads fill twice the width where no number is given: the reference's expand factor 2.
 MambaConfig mamba(const OptionValues& v) {
   MambaConfig m{.state_dim = v.integer("mamba_state_dim"),
                 .head_dim = v.integer("mamba_head_dim"),
@@ -33,7 +36,7 @@ MambaConfig mamba(const OptionValues& v) {
 
 }  // namespace
 
-/// Patterns and ratios end in the same letters, so that nothing behind asks which was given.
+/// Turns patterns and ratios into the same letters, so that no code behind asks which was given.
 HybridPattern given_pattern(const OptionValues& v) {
   if (!family_of(v.text("model")).by_letters) {
     return {};

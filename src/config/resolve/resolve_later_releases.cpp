@@ -5,11 +5,15 @@
 #include "config/resolve/resolve.h"
 #include "config/values/list_expression.h"
 
+// Fields from options of releases after the one whose parser the other tables follow, and from
+// options that only this program has: windows, sinks, muP, tasks of labelled texts, preferences,
+// adapters.
+
 namespace mpitron::config {
 
 namespace {
 
-/// "127,0"; what is no pair of integers is left for the rules.
+/// Reads "127,0"; a word that is no pair of integers is left for the rules.
 std::optional<std::array<Index, 2>> window_size(const OptionValues& v) {
   const std::string text = v.maybe_text("window_size").value_or("");
   const std::size_t comma = text.find(',');
@@ -21,8 +25,8 @@ std::optional<std::array<Index, 2>> window_size(const OptionValues& v) {
   return left && right ? std::optional(std::array{*left, *right}) : std::nullopt;
 }
 
-/// Per layer, true: attention sees a window alone. A list names layers; a number N leaves every
-/// N-th layer whole.
+/// Marks the layers whose attention sees a window alone. A list names layers; a number N leaves
+/// every N-th layer whole.
 std::vector<bool> window_layers(const OptionValues& v, Index layers) {
   const std::optional<std::string> text = v.maybe_text("window_attn_skip_freq");
   std::vector<bool> result;
@@ -39,7 +43,8 @@ std::vector<bool> window_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
-/// Multiplies initial deviations and rates by the width's share, source: Yang et al. 2022, table 8.
+/// Sets muP's factors (Yang et al. 2022, table 8): initial deviations and rates follow from the
+/// width's share of the base width, and scores are divided by the head size, not its root.
 void resolve_mup(ModelConfig& m, const OptionValues& v) {
   if (!v.flag("use_mup")) {
     return;
@@ -59,7 +64,7 @@ void resolve_mup(ModelConfig& m, const OptionValues& v) {
 
 }  // namespace
 
-/// 1 also where sizes are missing, which a rule tells.
+/// Returns 1 also where sizes are missing, which a rule tells.
 double mup_width(const OptionValues& v) {
   const Index hidden = v.maybe_integer("hidden_size").value_or(0);
   const Index base = v.maybe_integer("mup_base_hidden_size").value_or(hidden);
@@ -68,7 +73,7 @@ double mup_width(const OptionValues& v) {
              : 1;
 }
 
-/// Comes behind the parts of 0.14, whose values some of these change (deviations by muP).
+/// Runs behind the parts of 0.14, some of whose values it changes (deviations by muP).
 void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
   m.window_size = window_size(v);
   m.window_layers = window_layers(v, m.num_layers);
@@ -86,7 +91,8 @@ void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
   resolve_mup(m, v);
 }
 
-/// As in the reference, a text is what batches and schedules count.
+/// Multiplies batches by the choices of a task: the reference's batches and schedules count texts,
+/// of which a sample has several.
 void resolve_text_task(RunConfig& run, const OptionValues& v) {
   const TextTask* const task = find_text_task(v.maybe_text("task").value_or(""));
   if (task == nullptr) {
@@ -103,7 +109,8 @@ void resolve_text_task(RunConfig& run, const OptionValues& v) {
   run.training.global_batch_size *= task->head.choices;
 }
 
-/// --load-adapter makes the struct as well: rank and targets are then the adapter's own.
+/// Makes the low-rank configuration for --load-adapter, too: rank and targets are then the
+/// adapter's own.
 void resolve_finetuning(ModelConfig& m, const OptionValues& v) {
   if (const auto layers = layer_range(v.maybe_text("freeze_layers").value_or(""))) {
     std::tie(m.frozen.first_layer, m.frozen.last_layer) = *layers;

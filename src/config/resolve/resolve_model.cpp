@@ -3,10 +3,13 @@
 #include "config/layer_pattern.h"
 #include "config/resolve/resolve.h"
 
+// Options on the model as a ModelConfig, part by part in the order of its bases.
+
 namespace mpitron::config {
 namespace {
 
-/// The last of the reference's order wins where rules are broken; a rule tells that two were given.
+/// Lets the last of the reference's order win where rules are broken; a rule tells that two were
+/// given.
 ActivationKind activation(const OptionValues& v) {
   if (v.flag("swiglu")) {
     return ActivationKind::silu;
@@ -21,7 +24,7 @@ ActivationKind activation(const OptionValues& v) {
                                                              : ActivationKind::gelu_erf;
 }
 
-/// A number N skips every N-th layer, a list says it for each.
+/// Marks layers without rotation: a number N marks every N-th layer, a list says it for each.
 std::vector<bool> no_rope_layers(const OptionValues& v, Index layers) {
   const std::optional<std::string> text = v.maybe_text("no_rope_freq");
   std::vector<bool> skip;
@@ -38,7 +41,7 @@ std::vector<bool> no_rope_layers(const OptionValues& v, Index layers) {
   return skip;
 }
 
-/// Selective recomputation without a list drops core attention, as the reference.
+/// Reads the words of --recompute-modules; a rule refuses unknown ones.
 std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
   using enum RecomputeModule;
   std::vector<RecomputeModule> out;
@@ -56,7 +59,7 @@ std::vector<RecomputeModule> recompute_modules(const OptionValues& v) {
   return out;
 }
 
-/// `vlm` and `mamba` are GPTs whose parts differ, so the kind has fewer values than --model.
+/// Sets the family and the sizes of all layers.
 void resolve_size(ModelConfig& m, const OptionValues& v) {
   m.kind = family_of(v.text("model")).kind;
   m.decoder_seq_length = v.maybe_integer("decoder_seq_length").value_or(0);
@@ -79,7 +82,8 @@ void resolve_size(ModelConfig& m, const OptionValues& v) {
   m.mtp_loss_scaling_factor = v.real("mtp_loss_scaling_factor");
 }
 
-/// Sizes of DeepSeek-V2 by default; they count only with --multi-latent-attention.
+/// Sets the sizes of latent attention, by default DeepSeek-V2's; they count only with
+/// --multi-latent-attention.
 void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
   m.multi_latent_attention = v.flag("multi_latent_attention");
   m.q_lora_rank = v.maybe_integer("q_lora_rank");
@@ -89,7 +93,7 @@ void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
   m.v_head_dim = v.integer("v_head_dim");
 }
 
-/// The backend's name is kept for the tuning file; the host has one kernel for all of them.
+/// Keeps the backend's name for the tuning file; the host has one kernel for all of them.
 void resolve_attention(ModelConfig& m, const OptionValues& v) {
   using enum AttentionBackend;
   m.attention_backend = pick<AttentionBackend>(v.text("attention_backend"), {{"auto", automatic},
@@ -106,7 +110,7 @@ void resolve_attention(ModelConfig& m, const OptionValues& v) {
                            v.flag("dpo") || v.flag("dataloader_inter_document_masking");
 }
 
-/// Rotary bases are whole numbers here as in the reference.
+/// Reads rotary bases as whole numbers, as the reference does.
 void resolve_positions(ModelConfig& m, const OptionValues& v) {
   using enum PositionEmbedding;
   m.position_embedding_type = pick<PositionEmbedding>(v.text("position_embedding_type"),
@@ -132,7 +136,7 @@ void resolve_positions(ModelConfig& m, const OptionValues& v) {
   m.relative_attention_max_distance = v.integer("relative_attention_max_distance");
 }
 
-/// --apply-layernorm-1p holds for both kinds of norm.
+/// Sets norms, activations, dropout and initial weights.
 void resolve_layers(ModelConfig& m, const OptionValues& v) {
   m.normalization = pick<Normalization>(
       v.text("normalization"),
@@ -152,7 +156,7 @@ void resolve_layers(ModelConfig& m, const OptionValues& v) {
   m.use_cpu_initialization = v.flag("use_cpu_initialization");
 }
 
-/// Nothing without --fp8-format; first and last layers may stay in bf16.
+/// Returns nothing without --fp8-format; first and last layers may stay in bf16.
 std::optional<Fp8Config> resolve_fp8(const OptionValues& v) {
   const std::optional<std::string> format = v.maybe_text("fp8");
   if (!format) {
@@ -173,7 +177,7 @@ std::optional<Fp8Config> resolve_fp8(const OptionValues& v) {
       .last_bf16_layers = ends_in_bf16 ? v.integer("num_layers_at_end_in_bf16") : 0};
 }
 
-/// The words were checked; what follows from two of them is decided here.
+/// Sets types and recomputation.
 void resolve_precision(ModelConfig& m, const OptionValues& v) {
   using Granularity = RecomputeGranularity;
   m.params_dtype = params_dtype(v);
@@ -198,7 +202,7 @@ void resolve_precision(ModelConfig& m, const OptionValues& v) {
 
 }  // namespace
 
-/// Parts in the order in which later ones read earlier fields.
+/// Resolves parts in the order in which later ones read earlier fields.
 ModelConfig resolve_model(const OptionValues& v) {
   ModelConfig m;
   resolve_size(m, v);

@@ -1,9 +1,11 @@
 #include "config/resolve/resolve.h"
 
+// Options on experts as a MoeConfig.
+
 namespace mpitron::config {
 namespace {
 
-/// Which layers have experts: every n-th from the first on, or those that the list marks.
+/// Marks the layers with experts: every n-th from the first on, or those that the list marks.
 std::vector<bool> moe_layers(const OptionValues& v, Index layers) {
   const Frequency frequency = parse_list_expression(v.text("moe_layer_freq"));
   std::vector<bool> result;
@@ -16,7 +18,7 @@ std::vector<bool> moe_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
-/// Nothing: logits are in the type of the activations.
+/// Returns nothing where logits are in the type of the activations.
 std::optional<DType> router_dtype(const OptionValues& v) {
   const std::optional<std::string> word = v.maybe_text("moe_router_dtype");
   if (!word) {
@@ -25,7 +27,7 @@ std::optional<DType> router_dtype(const OptionValues& v) {
   return pick<DType>(*word, {{"fp32", DType::f32}, {"fp64", DType::f64}});
 }
 
-/// Losses and their coefficients belong together by place; one coefficient serves one loss.
+/// Pairs losses and their coefficients by place; losses of coefficient 0 are dropped.
 void resolve_balance(MoeConfig& moe, const OptionValues& v) {
   const std::vector<std::string> kinds = v.words("moe_router_load_balancing_type");
   const std::vector<std::string> coefficients = v.words("moe_aux_loss_coeff");
@@ -44,7 +46,7 @@ void resolve_balance(MoeConfig& moe, const OptionValues& v) {
   moe.z_loss_coefficient = v.maybe_real("moe_z_loss_coeff").value_or(0);
 }
 
-/// Balancing kinds and coefficients are two lists of the same length (a rule), zipped here.
+/// Sets how a token chooses its experts.
 void resolve_router(MoeConfig& moe, const OptionValues& v) {
   moe.topk = v.integer("moe_router_topk");
   moe.router_dtype = router_dtype(v);
@@ -64,7 +66,7 @@ void resolve_router(MoeConfig& moe, const OptionValues& v) {
 
 }  // namespace
 
-/// The width of an expert defaults to that of the MLP, as in the reference.
+/// Returns nothing without --num-experts; the width of an expert was derived from the MLP's.
 std::optional<MoeConfig> resolve_moe(const OptionValues& v) {
   if (!v.has("num_experts")) {
     return std::nullopt;

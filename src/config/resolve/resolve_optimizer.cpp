@@ -1,11 +1,13 @@
 #include "config/resolve/derive.h"
 #include "config/resolve/resolve.h"
 
+// Options on update rules, schedules and types of state as an OptimizerConfig.
+
 namespace mpitron::config {
 namespace {
 
-/// All lengths become samples, so that a ramp-up of the batch bends no schedule; one iteration is a
-/// full batch.
+/// Counts all lengths in samples, so that a ramp-up of the batch bends no schedule; one iteration
+/// is a full batch.
 void resolve_lr(OptimizerConfig& o, const OptionValues& v, const TrainingConfig& t) {
   using enum LrDecayStyle;
   o.lr = v.maybe_real("lr").value_or(0);
@@ -40,7 +42,7 @@ void resolve_lr(OptimizerConfig& o, const OptionValues& v, const TrainingConfig&
   o.use_checkpoint_opt_param_scheduler = v.flag("use_checkpoint_opt_param_scheduler");
 }
 
-/// Types of stored state; u8 stands for the 8-bit format, which has scales beside it.
+/// Reads types of stored state; u8 stands for the 8-bit format, which has scales beside it.
 StateTypes resolve_state_types(const OptionValues& v) {
   const auto type = [&](const char* name) {
     return pick<DType>(
@@ -55,7 +57,7 @@ StateTypes resolve_state_types(const OptionValues& v) {
   return types;
 }
 
-/// Rows of a query group in linear_qkv: queries, their gates, key, value.
+/// Returns the rows of a query group in linear_qkv: queries, their gates, key, value.
 std::vector<Index> qkv_rows(const OptionValues& v) {
   const Index heads = v.maybe_integer("num_attention_heads").value_or(0);
   const Index groups = v.integer("num_query_groups");
@@ -68,7 +70,7 @@ std::vector<Index> qkv_rows(const OptionValues& v) {
                                          : std::vector<Index>{queries, d, d};
 }
 
-/// Rows of queries, keys and values are split where the reference splits them, each orthogonalised
+/// Splits rows of queries, keys and values where the reference splits them, each orthogonalised
 /// alone.
 MuonConfig resolve_muon(const OptionValues& v) {
   MuonConfig m{.momentum = v.real("muon_momentum"),
@@ -92,7 +94,7 @@ MuonConfig resolve_muon(const OptionValues& v) {
   return m;
 }
 
-/// Nothing without --optimizer-cpu-offload; the fraction is of elements, not of tensors.
+/// Returns nothing without --optimizer-cpu-offload; the fraction is of elements, not of tensors.
 std::optional<OffloadConfig> resolve_offload(const OptionValues& v) {
   if (!v.flag("optimizer_cpu_offload")) {
     return {};
@@ -105,8 +107,8 @@ std::optional<OffloadConfig> resolve_offload(const OptionValues& v) {
 
 }  // namespace
 
-/// `dist_muon` is Muon here: whether state is sharded is the layout's business. What the option
-/// table refuses stands for something all the same, until the refusal is told.
+/// Takes `dist_muon` as Muon: whether state is sharded is the layout's business. Words that the
+/// option table refuses stand for something all the same, until the refusal is told.
 OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t) {
   OptimizerConfig o;
   using enum OptimizerKind;

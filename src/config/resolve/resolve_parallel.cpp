@@ -1,11 +1,13 @@
 #include "config/resolve/derive.h"
 #include "config/resolve/resolve.h"
 
+// Options on the layout over ranks as a ParallelConfig.
+
 namespace mpitron::config {
 namespace {
 
-/// Chunks per rank come from a number of layers, a number of stages or the layout string; a rule
-/// allows one.
+/// Finds the chunks of a rank by a number of layers, a number of stages or the bars of a pattern; a
+/// rule allows one of them.
 void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
   const Index stages = p.pipeline_model_parallel_size;
   p.decoder_first_pipeline_num_layers = v.maybe_integer("decoder_first_pipeline_num_layers");
@@ -43,8 +45,8 @@ void resolve_pipeline(ParallelConfig& p, const OptionValues& v) {
   }
 }
 
-/// The distributed optimizer is the sharding of optimizer state; FSDP's strategies are named by its
-/// own option.
+/// Takes the distributed optimizer as the sharding of optimizer state; FSDP's strategies are named
+/// by its own option.
 ShardingStrategy resolve_sharding(const OptionValues& v) {
   using enum ShardingStrategy;
   if (v.flag("use_megatron_fsdp")) {
@@ -59,7 +61,7 @@ ShardingStrategy resolve_sharding(const OptionValues& v) {
 
 }  // namespace
 
-/// Sizes as given: rules say which divide which.
+/// Copies sizes as given: rules say which divide which.
 ParallelConfig resolve_parallel(const OptionValues& v) {
   ParallelConfig p;
   p.world_size = v.integer("world_size");

@@ -1,9 +1,12 @@
 #include "config/global_batch_size.h"
 #include "config/resolve/resolve.h"
 
+// Options on the length, checks and profiles of a run as a TrainingConfig.
+
 namespace mpitron::config {
 namespace {
 
+/// Returns --profile-dir, else profile/ below the folder of logs, else below the current one.
 std::string profile_dir(const OptionValues& v) {
   const auto events = v.maybe_text("tensorboard_dir");
   return v.maybe_text("profile_dir").value_or(events ? *events + "/profile" : "profile");
@@ -11,7 +14,7 @@ std::string profile_dir(const OptionValues& v) {
 
 }  // namespace
 
-/// Missing sizes become 0 and are told by rules, so that all mistakes are told at once.
+/// Lets missing sizes become 0, which rules tell, so that all mistakes are told at once.
 TrainingConfig resolve_training(const OptionValues& v) {
   TrainingConfig t;
   t.micro_batch_size = v.maybe_integer("micro_batch_size").value_or(0);

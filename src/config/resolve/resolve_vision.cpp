@@ -1,6 +1,9 @@
 #include "config/model_family.h"
 #include "config/resolve/resolve.h"
 
+// Options on models of images and on image encoders of language models, as VisionConfig and
+// VlmConfig.
+
 namespace mpitron::config {
 namespace {
 
@@ -31,7 +34,7 @@ ImageTags image_tags(const std::string& word) {
                               : ImageTags::none;
 }
 
-/// Those of ViT-L/14 of CLIP and of SigLIP's shape-optimised one.
+/// Returns the sizes of CLIP's ViT-L/14 and of SigLIP's shape-optimised model.
 TowerSizes published_sizes(TowerKind tower) {
   if (tower == TowerKind::siglip) {
     return {.hidden_size = 1152,
@@ -44,7 +47,8 @@ TowerSizes published_sizes(TowerKind tower) {
   return {};
 }
 
-/// Absent: the tower has the language model's sizes.
+/// Returns the encoder's sizes: the published ones with each that is given replaced. Nothing: the
+/// encoder has the language model's sizes.
 std::optional<TowerSizes> resolve_tower(const OptionValues& v, TowerKind tower) {
   const std::optional<Index> hidden = v.maybe_integer("vision_hidden_size"),
                              heads = v.maybe_integer("vision_num_attention_heads");
@@ -91,6 +95,7 @@ VisionConfig resolve_vision(const OptionValues& v) {
       .dino = task == VisionTask::dino ? std::optional(resolve_dino(v)) : std::nullopt};
 }
 
+/// Returns nothing for models that see no images.
 std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
   if (family_of(v.text("model")).samples != SampleKind::image_texts) {
     return {};

@@ -9,10 +9,13 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// The file of --nccl-communicator-config-path (YAML), and the table that maps Megatron's words for
+// groups of ranks to this program's. Mistakes in the file name its line.
+
 namespace mpitron::config {
 namespace {
 
-// Source: get_nccl_options(...) of megatron/core/parallel_state.py.
+/// Words of the reference, from get_nccl_options(...) in megatron/core/parallel_state.py.
 constexpr std::array kGroups = std::to_array<CommunicatorGroup>({
     {"dp", "data"},
     {"dp_cp", "data_context"},
@@ -41,12 +44,12 @@ constexpr std::array kGroups = std::to_array<CommunicatorGroup>({
     {"intra_dist_opt_instance", ""},
 });
 
-/// A mistake in the file, for whoever reads it.
+/// A mistake in the file, thrown to whoever reads it.
 struct Problem {
   std::string text;
 };
 
-/// Problem with the line: NCCL itself would take a wrong number silently.
+/// Throws a Problem with the line: NCCL itself would take a wrong number silently.
 int whole_number(const YAML::Node& node, const std::string& name) {
   int number = 0;
   if (!YAML::convert<int>::decode(node, number) || number < 0) {
@@ -56,7 +59,7 @@ int whole_number(const YAML::Node& node, const std::string& name) {
   return number;
 }
 
-/// Fields as NCCL names them; an unknown one is a Problem.
+/// Reads fields as NCCL names them; an unknown one is a Problem.
 CommunicatorLimits read_limits(const YAML::Node& fields) {
   CommunicatorLimits limits;
   for (const auto& field : fields) {
@@ -86,7 +89,7 @@ CommunicatorLimits read_limits(const YAML::Node& fields) {
   return limits;
 }
 
-/// Groups by the reference's words, which may stand for several of ours.
+/// Reads groups by the reference's words, which may stand for several of ours.
 std::map<std::string, CommunicatorLimits> read_groups(const YAML::Node& root) {
   std::map<std::string, CommunicatorLimits> groups;
   if (!root.IsMap() && !root.IsNull()) {
@@ -117,7 +120,7 @@ bool is_communicator_group(std::string_view word) {
   return std::ranges::find(kGroups, word, &CommunicatorGroup::word) != kGroups.end();
 }
 
-/// For messages: each word once.
+/// Lists each word once, for messages.
 std::string communicator_group_words() {
   std::string words;
   std::string_view last;
@@ -130,7 +133,7 @@ std::string communicator_group_words() {
   return words;
 }
 
-/// Total: what is wrong with the file becomes `problem`, told by the rule.
+/// Throws nothing: a mistake in the file becomes `problem`, which a rule tells.
 CommunicatorFile read_communicator_file(const std::string& path) {
   try {
     return {.groups = read_groups(YAML::Load(read_file(path))), .problem = ""};

@@ -7,7 +7,7 @@
 
 namespace mpitron::config {
 
-/// What NCCL may take of a GPU for one group; absent: as NCCL likes.
+/// Limits of what NCCL may take of a GPU for one group; absent ones are left to NCCL.
 struct CommunicatorLimits {
   std::optional<int> min_ctas, max_ctas, cga_cluster_size;
   std::string net_name;  // "IB", "socket" or empty
@@ -21,7 +21,7 @@ struct CommunicatorGroup {
 };
 std::span<const CommunicatorGroup> communicator_groups();
 bool is_communicator_group(std::string_view word);
-/// All words, separated by blanks.
+/// Returns all words, separated by blanks.
 std::string communicator_group_words();
 
 /// The file of --nccl-communicator-config-path: YAML, a map of groups, each a map of min_ctas,
@@ -30,6 +30,7 @@ struct CommunicatorFile {
   std::map<std::string, CommunicatorLimits> groups;  // by word
   std::string problem;                               // empty: all is right
 };
+/// Reads the file; its mistakes are in `problem`.
 CommunicatorFile read_communicator_file(const std::string& path);
 
 }  // namespace mpitron::config

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+// The engine of rules: all tables joined in the order of their ids, every broken rule found (not
+// the first alone), and the legal settings nearest to a wrong number.
+
 namespace mpitron::config {
 namespace {
 
@@ -14,7 +17,7 @@ struct WordRule {
   const char* text;
 };
 
-/// Rules about single words, which the readers check.
+/// Rules about single words, which the readers check; they have pages of `explain` like all others.
 constexpr WordRule kWordRules[] = {
     {ids::kUnknownOption, "unknown_option",
      "Names are never abbreviated. `mpitron options` lists all of them; the nearest names are "
@@ -34,7 +37,7 @@ constexpr WordRule kWordRules[] = {
      "understood."},
 };
 
-/// Rows hold names without dashes, messages have them.
+/// Adds dashes: rows hold names without them, messages have them.
 std::vector<std::string> dashed(std::string_view names) {
   std::vector<std::string> out = split_words(names);
   for (std::string& name : out) {
@@ -43,7 +46,7 @@ std::vector<std::string> dashed(std::string_view names) {
   return out;
 }
 
-/// "--x 4 or --x 8": sorted, each value once.
+/// Writes "--x 4 | --x 8": sorted, each value once.
 std::string alternatives(std::string_view option, std::vector<Index> values) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -59,7 +62,7 @@ void sort_by_id(std::vector<Constraint>& rules) {
                    [](const Constraint& a, const Constraint& b) { return a.id < b.id; });
 }
 
-/// Rules of every command that reads a model: the parts in the order of their ids.
+/// Collects the rules of every command that reads a model, in the order of their ids.
 std::vector<Constraint> model_run_constraints() {
   std::vector<Constraint> rules;
   for (const auto part : {model_constraints(),         layer_constraints(),
@@ -79,7 +82,7 @@ std::vector<Constraint> model_run_constraints() {
   return rules;
 }
 
-/// All broken rules, not the first: a user mends a command line once.
+/// Finds all broken rules, not the first: a user mends a command line once.
 std::vector<Finding> violated(std::span<const Constraint> rules, const Facts& facts) {
   std::vector<Finding> findings;
   for (const Constraint& rule : rules) {
@@ -94,7 +97,7 @@ std::vector<Finding> violated(std::span<const Constraint> rules, const Facts& fa
 
 }  // namespace
 
-/// Also those of training alone, for `explain` and the documentation.
+/// Adds those of training alone, for `explain` and the documentation.
 std::vector<Constraint> all_constraints() {
   std::vector<Constraint> all = model_run_constraints();
   const auto more = training_constraints();
@@ -111,7 +114,7 @@ std::vector<Finding> check_training_constraints(const Facts& facts) {
   return violated(training_constraints(), facts);
 }
 
-/// By id or by name; nothing where there is none.
+/// Searches by id and by name; nothing where there is no such rule.
 std::optional<std::string> explain_rule(std::string_view id) {
   for (const WordRule& rule : kWordRules) {
     if (id == rule.id || id == rule.name) {
@@ -127,7 +130,7 @@ std::optional<std::string> explain_rule(std::string_view id) {
   return std::nullopt;
 }
 
-/// What `explain` suggests for a mistyped word.
+/// Lists the words that `explain` suggests for a mistyped one.
 std::vector<std::string_view> rule_names() {
   std::vector<std::string_view> names;
   for (const WordRule& rule : kWordRules) {
@@ -139,7 +142,7 @@ std::vector<std::string_view> rule_names() {
   return names;
 }
 
-/// Divisors that are not positive are the business of a rule of their own.
+/// Leaves divisors that are not positive to a rule of their own.
 std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest) {
   if (divisor <= 0 || value % divisor == 0) {
     return {};
@@ -157,7 +160,7 @@ std::string given_of(const Facts& f, std::span<const char* const> dests) {
   return fmt::format("{}", fmt::join(given, ", "));
 }
 
-/// The multiples of `unit` around `value`, as flags.
+/// Writes the multiples of `unit` around `value` as flags.
 std::string nearest_multiples(std::string_view option, Index value, Index unit) {
   if (unit <= 0) {
     return "";
@@ -166,7 +169,8 @@ std::string nearest_multiples(std::string_view option, Index value, Index unit) 
   return below > 0 ? alternatives(option, {below, below + unit}) : alternatives(option, {unit});
 }
 
-/// The divisors of `value` around `wanted`, found in pairs so that a huge value takes no time.
+/// Finds the divisors of `value` around `wanted`, in pairs so that a huge value takes no time. One
+/// more than sixteen times as large is no neighbour.
 std::string nearest_divisors(std::string_view option, Index value, Index wanted) {
   if (value <= 0) {
     return "";

@@ -11,13 +11,13 @@
 
 namespace mpitron::config {
 
-/// What a rule may look at.
+/// Everything that a rule may look at.
 struct Facts {
   const OptionValues& values;
   const RunConfig& run;
 };
 
-/// How a rule is broken: its values, and flags that would be legal.
+/// A broken rule: its values, and flags that would be legal.
 struct Violation {
   std::string values;
   std::string nearest;
@@ -34,6 +34,7 @@ struct Constraint {
   std::optional<Violation> (*check)(const Facts&);
 };
 
+// Tables of rules, one for each topic and file; constraint.cpp joins them.
 std::span<const Constraint> model_constraints();
 std::span<const Constraint> layer_constraints();
 std::span<const Constraint> later_release_constraints();
@@ -59,32 +60,34 @@ std::span<const Constraint> task_constraints();
 /// Rules of runs that train on data of their own: `replay` and `parity` bring theirs.
 std::span<const Constraint> training_constraints();
 
-/// Those of a list of destinations that the user gave, separated by commas.
+/// Returns those of a list of destinations that the user gave, separated by commas.
 std::string given_of(const Facts& f, std::span<const char* const> dests);
 
-/// All rules in the order of their ids.
+/// Returns all rules in the order of their ids.
 std::vector<Constraint> all_constraints();
 
-/// Every violated rule but those of training_constraints, in order.
+/// Returns every violated rule but those of training_constraints, in the order of ids.
 std::vector<Finding> check_constraints(const Facts& facts);
-/// Every violated rule of training_constraints.
+/// Returns every violated rule of training_constraints.
 std::vector<Finding> check_training_constraints(const Facts& facts);
 
-/// The page of `mpitron explain` for an id or the name of a rule; none if there is no such rule.
+/// Returns the page of `mpitron explain` for an id or the name of a rule; nothing if there is no
+/// such rule.
 std::optional<std::string> explain_rule(std::string_view id);
 
-/// Ids and names of all rules.
+/// Returns ids and names of all rules.
 std::vector<std::string_view> rule_names();
 
-/// The files that this tokenizer reads and that are not given; nothing if it has all.
+/// Returns which files this tokenizer reads and are not given; nothing if it has all.
 std::optional<Violation> missing_tokenizer_files(const DataConfig& data);
 
-/// value % divisor == 0, else the violation "46 % 4 = 2"; a divisor below 1 is for other rules.
+/// Returns the violation "46 % 4 = 2" unless value % divisor == 0; a divisor below 1 is for other
+/// rules.
 std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest);
 
-/// Multiples of `unit` around `value`, as "--option 44 | --option 48"; no zero.
+/// Returns multiples of `unit` around `value`, as "--option 44 | --option 48"; no zero.
 std::string nearest_multiples(std::string_view option, Index value, Index unit);
-/// Divisors of `value` around `wanted`, in the same form.
+/// Returns divisors of `value` around `wanted`, in the same form.
 std::string nearest_divisors(std::string_view option, Index value, Index wanted);
 
 }  // namespace mpitron::config

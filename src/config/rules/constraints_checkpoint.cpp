@@ -4,12 +4,16 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on saving, loading, short-lived checkpoints, conversion and upcycling (E110 to E118, E163,
+// E173, E174). The function of a rule stands above; its row says the rule, the options and the
+// reason.
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// The first of these options that the user gave; empty if none.
+/// Returns the first of these options that the user gave; an empty text if none.
 std::string first_given(const OptionValues& v, std::initializer_list<const char*> dests) {
   for (const char* dest : dests) {
     if (v.given(dest)) {
@@ -20,6 +24,7 @@ std::string first_given(const OptionValues& v, std::initializer_list<const char*
   return {};
 }
 
+/// --save-interval alone is not refused: the run saves nothing.
 Result save_folder(const Facts& f) {
   const std::string name =
       first_given(f.values, {"save_retain_interval", "save_keep_last", "save_keep_optim_last",
@@ -39,6 +44,7 @@ Result load_folder(const Facts& f) {
              : Violation{name + " without --load", "--load FOLDER"};
 }
 
+/// The option that is named is the first below 1; not given is allowed for each.
 Result save_counts(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   for (const auto& [name, value] : {std::pair{"save_interval", c.save_interval},
@@ -55,6 +61,7 @@ Result save_counts(const Facts& f) {
   return {};
 }
 
+/// Kept iterations are picked among saved ones: no multiple of the interval would never come.
 Result retained_are_saved(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   const Index interval = c.save_interval.value_or(0), retained = c.save_retain_interval.value_or(0);
@@ -68,6 +75,8 @@ Result optimizer_is_saved(const Facts& f) {
              : Result();
 }
 
+/// The option chooses between two sources of fp32 parameters, and there is one only where optimizer
+/// state is read.
 Result main_params(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   return c.load_main_params_from_ckpt && !c.no_load_optim && !c.finetune
@@ -82,6 +91,7 @@ Result one_scheduler(const Facts& f) {
              : Result();
 }
 
+/// Type and interval come together; of the folders only the node's has no default below --save.
 Result non_persistent(const Facts& f) {
   const NonPersistentConfig& c = f.run.checkpoint.non_persistent;
   const std::string type = f.values.maybe_text("non_persistent_ckpt_type").value_or("None");
@@ -105,6 +115,7 @@ Result non_persistent(const Facts& f) {
              : Result();
 }
 
+/// Ranks r, r + jump, ..., r + (factor - 1) jump are a group; groups fill the world.
 Result replication(const Facts& f) {
   const NonPersistentConfig& c = f.run.checkpoint.non_persistent;
   if (!f.values.flag("replication")) {
@@ -137,7 +148,8 @@ Result conversion(const Facts& f) {
                          "--load FOLDER --ckpt-convert-format torch_dist --ckpt-convert-save DIR"};
 }
 
-/// A dense model is loaded, cut into experts, saved, and that is all.
+/// Checks that a dense model is loaded, cut into experts and saved, and that nothing else is asked
+/// for.
 Result upcycling(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   if (!c.upcycling_granularity) {

@@ -6,11 +6,15 @@
 #include "config/rules/constraint.h"
 #include "config/values/option_values.h"
 
+// Rules on sources of data, tokenizers, conversations and fill-in-the-middle (E060 to E064, E159,
+// E160, E280, E281).
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
+/// The paths of the three splits count as one source.
 Result one_data_source(const Facts& f) {
   const bool splits = f.values.has("train_data_path") || f.values.has("valid_data_path") ||
                       f.values.has("test_data_path");
@@ -26,8 +30,8 @@ Result one_spelling_of_data(const Facts& f) {
   return words || lists ? Violation{"paths are given both as words and as a file", ""} : Result();
 }
 
-/// Weights of a split, which are taken out of the text as the reference does: whatever is no digit
-/// and no point separates. Empty if one of them is no number.
+/// Returns the weights of a split, which are taken out of the text as the reference does: whatever
+/// is no digit and no point separates. Empty if one of them is no number.
 std::vector<double> split_weights(std::string text) {
   const auto separates = [](char c) { return (c < '0' || c > '9') && c != '.'; };
   std::replace_if(text.begin(), text.end(), separates, ' ');
@@ -42,6 +46,8 @@ std::vector<double> split_weights(std::string text) {
   return weights;
 }
 
+/// The default split stands beside per-split paths, and is ignored; one that the user gave is an
+/// error.
 Result split_form(const Facts& f) {
   if (!f.values.has("split")) {
     return {};
@@ -96,7 +102,7 @@ Result conversations_are_whole(const Facts& f) {
   return given != nullptr ? Violation{given, ""} : Result();
 }
 
-/// A suffix-first rate of 0 is refused by the reference, too.
+/// Refuses a suffix-first rate of 0, as the reference does.
 Result fim_rates(const Facts& f) {
   if (!f.run.data.fim) {
     return {};
@@ -114,6 +120,8 @@ Result fim_rates(const Facts& f) {
                          "--fim-rate 0.5 --fim-spm-rate 0.5"};
 }
 
+/// Refuses sources that are no indexed corpus, and masks by documents, whose ends move when a text
+/// is rearranged.
 Result fim_of_texts(const Facts& f) {
   const DataConfig& d = f.run.data;
   if (!d.fim) {

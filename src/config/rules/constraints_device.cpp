@@ -6,6 +6,9 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on GPUs: recorded graphs, offloaded activations, head sizes and choices of kernels (E180,
+// E181, E205 to E208, E214).
+
 namespace mpitron::config {
 namespace {
 
@@ -20,7 +23,7 @@ Result graph_scope(const Facts& f) {
                    "--cuda-graph-scope full_iteration"};
 }
 
-/// What stands against an option, by name.
+/// Collects the settings that stand against an option, so that one message names all of them.
 class Obstacles {
  public:
   void add(bool there, const char* what) {
@@ -37,13 +40,13 @@ class Obstacles {
   std::vector<std::string> names_;
 };
 
-/// Ranks that talk to each other amid the passes.
+/// Counts ranks that talk to each other amid the passes.
 Index ranks_of_a_model(const ParallelConfig& p) {
   return p.tensor_model_parallel_size * p.pipeline_model_parallel_size * p.context_parallel_size *
          p.expert_model_parallel_size * p.expert_tensor_parallel_size;
 }
 
-/// What changes from step to step, or has the host wait for the GPU amid the passes.
+/// Names settings that change from step to step, or have the host wait for the GPU amid the passes.
 Result recorded_step(const Facts& f) {
   if (!f.run.training.cuda_graph_warmup_steps) {
     return {};
@@ -104,7 +107,7 @@ Result offloaded_layers(const Facts& f) {
                    fmt::format("--cpu-offloading-num-layers {}", f.run.model.num_layers)};
 }
 
-/// What keeps nothing to send away, or keeps more than a layer's own activations.
+/// Names settings that keep nothing to send away, or keep more than a layer's own activations.
 Result offloaded_activations(const Facts& f) {
   if (f.run.training.cpu_offloading_num_layers <= 0) {
     return {};
@@ -119,7 +122,7 @@ Result offloaded_activations(const Facts& f) {
   return obstacles.result("leave --cpu-offloading-num-layers out");
 }
 
-/// Only a GPU has several kernels for one thing.
+/// Asks for a GPU, which alone has several kernels for one thing.
 Result tuned_kernels(const Facts& f) {
   const config::TrainingConfig& training = f.run.training;
   if (training.device != "host" && training.device != "reference") {

@@ -6,12 +6,15 @@
 #include "config/rules/constraint.h"
 #include "config/sources/given_option.h"
 
-// Rules of models with an encoder: BERT and T5.
+// Rules of models with an encoder, BERT and T5 (E153 to E158): options that only they read, and
+// layers and layouts that they do not have.
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
+/// Lists those of the options that were given with another value than their default.
 std::string given_of(const Facts& f, std::initializer_list<const char*> dests) {
   std::vector<std::string> given;
   for (const char* dest : dests) {
@@ -23,6 +26,7 @@ std::string given_of(const Facts& f, std::initializer_list<const char*> dests) {
   return fmt::format("{}", fmt::join(given, ", "));
 }
 
+/// Refuses options that the model would ignore without a word.
 Result options_of_the_model(const Facts& f) {
   const ModelFamily& family = f.run.model.family();
   std::string foreign;
@@ -48,6 +52,8 @@ Result options_of_the_model(const Facts& f) {
                          ""};
 }
 
+/// Refuses kinds of layers, and what cuts a stream of tokens into samples: an encoder's samples are
+/// texts of their own.
 Result plain_layers(const Facts& f) {
   if (f.run.model.family().decoder_only) {
     return {};
@@ -69,6 +75,8 @@ Result whole_sequences(const Facts& f) {
              : Result();
 }
 
+/// Checks a T5's decoder: its length has positions, its layers are as many as the encoder's, and
+/// tensor ranks divide it.
 Result decoder_sizes(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.family().encoder_decoder) {
@@ -98,6 +106,8 @@ Result decoder_sizes(const Facts& f) {
   return {};
 }
 
+/// Each direction has half of the buckets, and half of those stand for single distances: hence the
+/// multiple of 4, and a largest distance beyond them.
 Result relative_positions(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (m.position_embedding_type != PositionEmbedding::relative) {

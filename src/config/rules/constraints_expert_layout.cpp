@@ -4,6 +4,9 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on how experts lie over ranks (E142 to E147). Experts have a rank grid of their own over
+// the same ranks, so stages and replicas of both grids must agree.
+
 namespace mpitron::config {
 namespace {
 
@@ -13,7 +16,8 @@ bool has_experts(const Facts& f) {
   return f.run.model.moe.has_value();
 }
 
-/// Ranks between a rank and its neighbour in the next pipeline stage, for experts and for others.
+/// Return the ranks between a rank and its neighbour in the next pipeline stage, for experts and
+/// for other layers.
 Index expert_stride(const ParallelConfig& p) {
   return p.expert_tensor_parallel_size * p.expert_model_parallel_size;
 }

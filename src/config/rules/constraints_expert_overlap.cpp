@@ -4,12 +4,15 @@
 
 #include "config/rules/constraint.h"
 
+// Rules of --overlap-moe-expert-parallel-comm (E164 to E172), by which tokens of one microbatch
+// travel to experts behind the passes of another.
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// A rule of runs with --overlap-moe-expert-parallel-comm; it holds for all others.
+/// Makes a rule of runs with --overlap-moe-expert-parallel-comm; it holds for all others.
 template <Result (*rule)(const RunConfig&)>
 Result overlapped(const Facts& f) {
   return f.run.parallel.overlap_moe_expert_parallel_comm ? rule(f.run) : Result();

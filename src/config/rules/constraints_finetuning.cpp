@@ -8,11 +8,15 @@
 #include "config/values/list_expression.h"
 #include "config/values/option_values.h"
 
+// Rules of finetuning (E310 to E324): conversations, packed samples, preferences, teachers, frozen
+// layers, low-rank updates and weights in 4 bits.
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
+/// Names the first option of conversations that stands without --sft.
 Result conversations_only(const Facts& f) {
   const DataConfig& d = f.run.data;
   const char* given = d.sft_packing           ? "--sft-packing"
@@ -31,6 +35,7 @@ Result one_choice_of_turns(const Facts& f) {
   return d.sft_train_on_prompt && d.sft_last_turn_only ? Violation{"both are given", ""} : Result();
 }
 
+/// Without a loss per token a microbatch weighs as much as another, however full its packs are.
 Result packed_tokens_count_alike(const Facts& f) {
   return f.run.data.sft_packing && !f.run.training.calculate_per_token_loss
              ? Violation{"the mean of each microbatch", "--calculate-per-token-loss"}
@@ -48,6 +53,8 @@ Result packed_layers(const Facts& f) {
   return given != nullptr ? Violation{given, ""} : Result();
 }
 
+/// Checks options of DPO without --dpo, and then --dpo against what it excludes, the first of which
+/// is named.
 Result preferences_alone(const Facts& f) {
   const RunConfig& run = f.run;
   if (!run.model.preference) {
@@ -78,7 +85,8 @@ Result preference_values(const Facts& f) {
       "--dpo-beta 0.1 --dpo-label-smoothing 0"};
 }
 
-/// What no teacher is written or learned from; null where nothing stands against it.
+/// Returns the setting with which no teacher is written or learned from; null where nothing stands
+/// against it.
 const char* without_teacher(const Facts& f) {
   const RunConfig& run = f.run;
   const bool writes = run.data.distillation.output.has_value();
@@ -93,6 +101,7 @@ const char* without_teacher(const Facts& f) {
                                              : nullptr;
 }
 
+/// Checks options of distillation without a teacher's file, and then the file against the run.
 Result distillation(const Facts& f) {
   const DistillationFiles& files = f.run.data.distillation;
   if (!files.file && !files.output) {
@@ -118,6 +127,7 @@ Result distillation_values(const Facts& f) {
                           "--teacher-top-k 32"};
 }
 
+/// Checks "A-B" against the model's layers.
 Result frozen_layers(const Facts& f) {
   const std::optional<std::string> given = f.values.maybe_text("freeze_layers");
   if (!given) {
@@ -131,6 +141,7 @@ Result frozen_layers(const Facts& f) {
   return Violation{*given, fmt::format("--freeze-layers 1-{}", count)};
 }
 
+/// An empty range of layers (last < first) freezes none.
 bool freezes(const ModelConfig& m) {
   return m.frozen.embeddings || m.frozen.last_layer >= m.frozen.first_layer;
 }
@@ -147,6 +158,8 @@ Result something_is_trained_whole(const Facts& f) {
              : Result();
 }
 
+/// An adapter that is loaded says its own values. A pattern must name modules with positive
+/// numbers, and the first target must be a valid expression if it is one.
 Result low_rank_values(const Facts& f) {
   const auto& lora = f.run.model.lora;
   if (!lora || f.run.checkpoint.load_adapter) {
@@ -172,6 +185,7 @@ Result low_rank_values(const Facts& f) {
   return problem.empty() ? Result() : Violation{problem, ".*self_attn\\.(q|v)_proj"};
 }
 
+/// With --load-adapter even an option that agrees with the adapter's file is refused.
 Result low_rank_needs_a_rank(const Facts& f) {
   const bool reads = f.run.checkpoint.load_adapter.has_value();
   for (const char* name : {"lora_rank", "lora_alpha", "lora_dropout", "lora_target_modules",
@@ -186,7 +200,7 @@ Result low_rank_needs_a_rank(const Facts& f) {
   return {};
 }
 
-/// Why low-rank updates of this model are not there; null where they are.
+/// Returns why low-rank updates of this model are not there; null where they are.
 const char* without_low_rank(const RunConfig& run) {
   const ModelConfig& m = run.model;
   const bool experts = m.moe.has_value();
@@ -212,8 +226,8 @@ Result low_rank_alone(const Facts& f) {
              : Result();
 }
 
-/// The first size that is no multiple of the weights that share a scale; empty: all are. Weights
-/// that write into the stream are cut by their inputs.
+/// Returns the first size that is no multiple of the weights that share a scale; an empty text
+/// where all are. Weights that write into the stream are cut by their inputs.
 std::string uneven_inputs(const RunConfig& run) {
   constexpr Index kGroup = 64;  // kernels/linear/normal_float.h
   const ModelConfig& m = run.model;
@@ -238,6 +252,8 @@ std::string uneven_inputs(const RunConfig& run) {
   return uneven == std::end(sizes) ? "" : fmt::format("{} {}", uneven->first, uneven->second);
 }
 
+/// Checks that 4-bit weights stand below low-rank updates, on the host, and divide into groups that
+/// share a scale.
 Result four_bit_base(const Facts& f) {
   if (!f.values.maybe_text("lora_base_weights")) {
     return {};

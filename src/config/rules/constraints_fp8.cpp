@@ -6,14 +6,15 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of products with factors of 8 bits.
+// Rules of products with factors of 8 bits (E187 to E194): types, scales, layers, and options that
+// would do nothing.
 
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// Those of the options whose values are not their defaults.
+/// Collects the names of options whose values are not their defaults.
 struct Given {
   const OptionValues& values;
   std::vector<std::string> names = {};

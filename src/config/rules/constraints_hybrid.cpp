@@ -5,14 +5,15 @@
 #include "config/layer_pattern.h"
 #include "config/rules/constraint.h"
 
-// Rules of models whose layers are letters, and of delta nets.
+// Rules of models whose layers are letters, and of delta nets (E250 to E259): patterns, heads over
+// ranks, segments and depths.
 
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// The layers of a model that has others than those of a transformer; else empty.
+/// Returns the layers of a model that has others than those of a transformer; else an empty list.
 std::vector<LayerSpec> layers_by_kind(const Facts& f) {
   const HybridConfig& hybrid = f.run.model.hybrid;
   const bool others = !hybrid.pattern.empty() || !hybrid.delta_layers.empty();
@@ -24,6 +25,7 @@ bool has_expert_letters(const Facts& f) {
   return count_letter(hybrid.pattern + hybrid.depth_pattern, 'E') > 0;
 }
 
+/// Refuses options that are given, not those that have a default, for a model without letters.
 Result mamba_options(const Facts& f) {
   if (f.run.model.family().by_letters) {
     return {};
@@ -40,20 +42,21 @@ Result mamba_options(const Facts& f) {
   return {};
 }
 
-/// The pattern as given; empty where the ratios make it.
+/// Returns the pattern as given; an empty text where the ratios make it.
 std::string given_text(const Facts& f) {
   return f.values.maybe_text("hybrid_layer_pattern")
       .value_or(f.values.maybe_text("hybrid_override_pattern").value_or(""));
 }
 
-/// All that is broken of one rule.
+/// Makes one violation of all that is broken of one rule.
 Result joined(const std::vector<std::string>& bad, const std::vector<std::string>& nearest) {
   return bad.empty() ? Result()
                      : Violation{fmt::format("{}", fmt::join(bad, "; ")),
                                  fmt::format("{}", fmt::join(nearest, " | "))};
 }
 
-/// What of a pattern is no letter, with its place; bars belong in front of the depths.
+/// Lists the characters of a pattern that are no letters, with their places; bars belong in front
+/// of the depths.
 std::vector<std::string> unknown_letters(const std::string& text) {
   const std::size_t depths = text.find('/');
   std::vector<std::string> unknown;
@@ -66,6 +69,7 @@ std::vector<std::string> unknown_letters(const std::string& text) {
   return unknown;
 }
 
+/// Tells unknown characters and a wrong count of letters in one violation.
 Result known_letters(const Facts& f) {
   const std::string text = given_text(f);
   std::vector<std::string> bad = unknown_letters(text), nearest;
@@ -80,6 +84,7 @@ Result known_letters(const Facts& f) {
   return joined(bad, nearest);
 }
 
+/// Compares a pattern with the ratios by counts of letters; the order is the pattern's.
 Result pattern_counts(const Facts& f) {
   const auto given = f.values.maybe_text("hybrid_override_pattern");
   if (given && f.values.given("hybrid_layer_pattern")) {
@@ -106,6 +111,7 @@ Result pattern_counts(const Facts& f) {
   return {};
 }
 
+/// Checks the letters of the depths of prediction together with those of the layers.
 Result one_attention(const Facts& f) {
   const HybridConfig& hybrid = f.run.model.hybrid;
   const std::string letters = hybrid.pattern + hybrid.depth_pattern;
@@ -121,6 +127,7 @@ Result one_attention(const Facts& f) {
              : Result();
 }
 
+/// Bars are a split of the pipeline, and exclude every other option that is one.
 Result pattern_segments(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const auto segments = static_cast<Index>(p.pattern_segments.size());
@@ -141,6 +148,7 @@ Result pattern_segments(const Facts& f) {
       nearest_divisors("pipeline-model-parallel-size", segments, p.pipeline_model_parallel_size));
 }
 
+/// The model keeps one pattern for all depths.
 Result pattern_depths(const Facts& f) {
   const std::vector<std::string> depths = read_pattern(given_text(f)).depths;
   for (const std::string& depth : depths) {
@@ -156,7 +164,7 @@ Result pattern_depths(const Facts& f) {
                          "--hybrid-layer-pattern with a / in front of each depth"};
 }
 
-/// Who share the heads of a recurrent mixer: tensor ranks always, context ranks inside it.
+/// Ranks that share the heads of a recurrent mixer: tensor ranks always, context ranks inside it.
 struct SharingRanks {
   Index tensor, context;
 };
@@ -166,11 +174,13 @@ SharingRanks sharing_ranks(const Facts& f) {
           std::max<Index>(f.run.parallel.context_parallel_size, 1)};
 }
 
-/// Whether groups of a tensor rank, or their neighbours, can have whole context ranks.
+/// Returns whether groups of a tensor rank, or their neighbours, can have whole context ranks.
 bool groups_share_context(Index groups, Index context) {
   return groups < context ? context % groups == 0 : groups % context == 0;
 }
 
+/// Checks sizes first, since divisions by them follow; tells heads over tensor ranks before those
+/// over context ranks.
 Result mamba_heads(const Facts& f) {
   if (!has_mixer(f.run.model, MixerKind::state_space)) {
     return {};
@@ -223,7 +233,7 @@ Result delta_heads(const Facts& f) {
   return joined(bad, nearest);
 }
 
-/// The reference wants the frequency, too; 1 would make every layer full attention.
+/// Requires the frequency, as the reference does; 1 would make every layer full attention.
 Result delta_layers_somewhere(const Facts& f) {
   const std::string variant = f.values.maybe_text("experimental_attention_variant").value_or("");
   const bool has = has_mixer(f.run.model, MixerKind::delta_net);

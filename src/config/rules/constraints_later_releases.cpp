@@ -4,13 +4,15 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of options that only later releases of the reference have.
+// Rules of options that only later releases of the reference have (E240 to E249): windows, gates,
+// muP, Muon, clipping of scores, batch sizes by tokens.
 
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
+/// The text has been read into numbers already; a pair that is missing was not readable.
 Result window_pair(const Facts& f) {
   const std::optional<std::string> text = f.values.maybe_text("window_size");
   if (!text && f.values.given("window_attn_skip_freq")) {
@@ -23,6 +25,7 @@ Result window_pair(const Facts& f) {
              : Violation{fmt::format("--window-size {}", *text), "--window-size 127,0"};
 }
 
+/// A frequency (one number) names all layers; only a list can have a wrong length.
 Result window_layers(const Facts& f) {
   const auto named = static_cast<Index>(f.run.model.window_layers.size());
   return named == 0 || named == f.run.model.num_layers
@@ -38,6 +41,7 @@ Result one_gated_activation(const Facts& f) {
               : Result();
 }
 
+/// Clamp and offset act inside the gated product (gpt-oss: a clamp of 7, an offset of 1).
 Result gate_limits(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.gated_linear_unit && (m.activation_clamp || m.glu_linear_offset != 0)) {
@@ -111,6 +115,7 @@ Result qk_clip(const Facts& f) {
              : Result();
 }
 
+/// A schedule that could not be read has no steps; sizes divide as a fixed batch size does.
 Result batch_size_steps(const Facts& f) {
   const TrainingConfig& t = f.run.training;
   const auto text = f.values.maybe_text("step_batch_size_schedule");

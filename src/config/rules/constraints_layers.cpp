@@ -7,7 +7,7 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of layers of other kinds: latent attention, multi-token prediction.
+// Rules of layers of other kinds (E148 to E152): latent attention and multi-token prediction.
 
 namespace mpitron::config {
 namespace {
@@ -18,7 +18,7 @@ Result latent_attention_alone(const Facts& f) {
   if (!f.run.model.multi_latent_attention) {
     return {};
   }
-  // What a checkpoint's configuration says besides, such as the derived width of heads, is no wish.
+  // Derived values of a checkpoint's configuration, such as the width of heads, are no wish.
   const ModelConfig& m = f.run.model;
   const Index width = m.num_attention_heads > 0 ? m.hidden_size / m.num_attention_heads : 0;
   const std::pair<bool, const char*> wishes[] = {

@@ -6,11 +6,15 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on the layout over ranks (E070 to E079, E090 to E101): which sizes divide which, what
+// overlaps need, and how attention travels. Each names the nearest sizes that fit.
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
+/// Ranks are whole replicas of the model; how many there are is the data-parallel size.
 Result ranks_divide(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index replica =
@@ -24,6 +28,7 @@ Result heads_per_tensor_rank(const Facts& f) {
   return divides(heads, tp, nearest_divisors("tensor-model-parallel-size", heads, tp));
 }
 
+/// More ranks than groups are allowed where they can share a group's columns evenly.
 Result groups_per_tensor_rank(const Facts& f) {
   const Index tp = f.run.parallel.tensor_model_parallel_size;
   const Index groups = f.run.model.num_query_groups;
@@ -47,6 +52,7 @@ Result vocabulary_per_tensor_rank(const Facts& f) {
   return divides(rows, tp, nearest_multiples("padded-vocab-size", rows, tp));
 }
 
+/// Between attention and MLP each tensor rank of each context rank has a piece of the sequence.
 Result sequence_per_tensor_rank(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   return p.sequence_parallel ? divides(f.run.model.seq_length,
@@ -61,6 +67,8 @@ Result overlapped_products(const Facts& f) {
              : Result();
 }
 
+/// Each context rank takes one piece from the front and one from the back, so that causal attention
+/// is as much work on all.
 Result sequence_per_context_rank(const Facts& f) {
   const Index cp = f.run.parallel.context_parallel_size;
   const Index length = f.run.model.seq_length;
@@ -68,11 +76,12 @@ Result sequence_per_context_rank(const Facts& f) {
                 : Result();
 }
 
-/// Whether the attention of some layer travels so.
+/// Returns whether the attention of some layer travels so.
 bool travels_by(const ParallelConfig& p, std::string_view word) {
   return std::ranges::find(p.cp_comm_type, word) != p.cp_comm_type.end();
 }
 
+/// Levels multiply to all context ranks; a2a+p2p has exactly two, the inner one first.
 Result context_groups(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const std::vector<Index>& sizes = p.hierarchical_context_parallel_sizes;
@@ -90,6 +99,7 @@ Result context_groups(const Facts& f) {
                    ""};
 }
 
+/// One word for all layers, or one for each.
 Result context_types(const Facts& f) {
   const auto count = static_cast<Index>(f.run.parallel.cp_comm_type.size());
   return count <= 1 || count == f.run.model.num_layers
@@ -98,7 +108,8 @@ Result context_types(const Facts& f) {
                          "--cp-comm-type p2p"};
 }
 
-/// Heads travel among all context ranks, or among the inner ones: nothing is left of a division.
+/// Divides heads among the context ranks that exchange them, all or the inner ones: nothing may be
+/// left.
 Result heads_per_context_rank(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index tp = p.tensor_model_parallel_size;
@@ -118,6 +129,7 @@ Result heads_per_context_rank(const Facts& f) {
   return divides(groups, ranks, nearest);
 }
 
+/// Ranks that exchange heads would need the rows of the mask of all ranks.
 Result masks_by_rows(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (!f.run.model.reset_attention_mask || p.context_parallel_size <= 1) {
@@ -156,6 +168,7 @@ Result one_bucket_rule(const Facts& f) {
              : Result();
 }
 
+/// Instances of the optimizer are groups of equally many data ranks.
 Result optimizer_instances(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   return divides(p.data_parallel_size, p.num_distributed_optimizer_instances,
@@ -202,6 +215,8 @@ Result spread_activations(const Facts& f) {
   return legal ? Result() : Violation{"one of these is missing", "--recompute-granularity full"};
 }
 
+/// Experts divide among expert ranks, and the grid of experts, which has axes of its own, among all
+/// ranks.
 Result experts_divide(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index experts = f.run.model.moe ? f.run.model.moe->num_experts : 0;
@@ -219,7 +234,8 @@ Result experts_divide(const Facts& f) {
   return divides(p.world_size, grid, nearest_multiples("world-size", p.world_size, grid));
 }
 
-/// Each fault ends with --disable-bias-linear, too.
+/// Lists the settings that do not go with biases of experts; --disable-bias-linear mends each of
+/// them, too.
 Result biases_of_experts(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.moe || !m.add_bias_linear) {

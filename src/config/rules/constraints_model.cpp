@@ -6,11 +6,15 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on the sizes, positions, norms, types and recomputation of every model (E010 to E035). Rows
+// are rules that the reference asserts as well; numbers that fit are proposed.
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
+/// All that are missing are told together: each start costs a user a wait.
 Result required_options(const Facts& f) {
   std::vector<std::string> missing;
   for (const char* dest : {"num_layers", "hidden_size", "num_attention_heads", "seq_length",
@@ -25,9 +29,11 @@ Result required_options(const Facts& f) {
                          : Violation{fmt::format("missing: {}", fmt::join(missing, ", ")), ""};
 }
 
-/// Layers are looked at one by one, so that a mistyped number of them would be counted for minutes.
+/// Layers are looked at one by one, so a mistyped number of them would be counted for minutes.
 constexpr Index kMostLayers = 100'000;
 
+/// Checks that sizes lie from 1 to 2^32, and counts of layers from 1 to kMostLayers: derived values
+/// are products of two of them, in 64 bits.
 Result possible_sizes(const Facts& f) {
   std::vector<std::string> bad;
   for (const std::string_view dest : {"num_layers",
@@ -62,7 +68,7 @@ Result possible_sizes(const Facts& f) {
 }
 
 Result one_depth(const Facts& f) {
-  // Of a vision-language model the encoder is that of images.
+  // The encoder of a vision-language model is that of images, with a depth of its own.
   return f.values.given("num_layers") && f.values.given("encoder_num_layers") &&
                  f.run.model.family().samples != SampleKind::image_texts
              ? Violation{"both are given", "--num-layers " + f.values.text("num_layers")}
@@ -75,6 +81,7 @@ Result one_length(const Facts& f) {
              : Result();
 }
 
+/// Without --kv-channels a head is as wide as its share of the hidden size.
 Result head_size(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (m.num_attention_heads <= 0 || f.values.given("kv_channels") ||
@@ -100,6 +107,7 @@ Result heads_per_group(const Facts& f) {
                    nearest_divisors("num-query-groups", m.num_attention_heads, m.num_query_groups)};
 }
 
+/// A token behind the last position has no embedding.
 Result sequence_fits(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (m.max_position_embeddings <= 0 || m.seq_length <= m.max_position_embeddings) {
@@ -116,6 +124,8 @@ Result one_activation(const Facts& f) {
   return count > 1 ? Violation{fmt::format("{} of them are given", count), "--swiglu"} : Result();
 }
 
+/// The reference truncates d * percent and rounds the result up to an even number; the sum must fit
+/// the head.
 Result rotary_dimensions(const Facts& f) {
   const ModelConfig& m = f.run.model;
   const Index head = m.rotary_head_dim();
@@ -131,6 +141,7 @@ Result rotary_dimensions(const Facts& f) {
                    "--rotary-percent 1.0"};
 }
 
+/// Stretching divides frequencies: a factor of 0 or less has no meaning.
 Result rotary_factors(const Facts& f) {
   const ModelConfig& m = f.run.model;
   const Index interpolation = m.rotary_seq_len_interpolation_factor.value_or(1);
@@ -147,6 +158,7 @@ Result one_rotary_stretch(const Facts& f) {
              : Result();
 }
 
+/// A list must name every layer; a number must divide the layers, as the reference asserts.
 Result layers_without_rotation(const Facts& f) {
   const std::optional<std::string> text = f.values.maybe_text("no_rope_freq");
   const Index layers = f.run.model.num_layers;
@@ -195,6 +207,7 @@ Result small_constants(const Facts& f) {
                    ""};
 }
 
+/// Padding only adds rows.
 Result padded_vocabulary(const Facts& f) {
   const std::optional<Index> size = f.run.data.vocab_size;
   const std::optional<Index> padded = f.run.data.padded_vocab_size;

@@ -8,12 +8,14 @@
 #include "config/rules/constraint.h"
 #include "utils/numbers/shape.h"
 
+// Rules on experts and their routers (E130 to E140).
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// A rule of models with experts; it holds for all others.
+/// Makes a rule of models with experts; it holds for all others.
 template <Result (*rule)(const Facts&, const MoeConfig&)>
 Result with_experts(const Facts& f) {
   return f.run.model.moe ? rule(f, *f.run.model.moe) : Result();
@@ -36,6 +38,7 @@ Result sizes(const Facts& f, const MoeConfig& m) {
   return bad.empty() ? Result() : Violation{fmt::format("{}", fmt::join(bad, ", ")), ""};
 }
 
+/// Looks at a number alone, or at a list's marks, its length, and whether it marks a layer at all.
 Result placement(const Facts& f, const MoeConfig& m) {
   const Frequency frequency = parse_list_expression(f.values.text("moe_layer_freq"));
   const auto entries = static_cast<Index>(frequency.entries.size());
@@ -66,6 +69,8 @@ Result topk(const Facts&, const MoeConfig& m) {
                                std::clamp<Index>(m.topk, 1, std::max<Index>(1, m.num_experts)))};
 }
 
+/// Sinkhorn weighs a single expert by the sigmoid of its logit (nn's routing_rule), which is no
+/// constant.
 Result one_expert_score(const Facts&, const MoeConfig& m) {
   const bool constant = m.topk == 1 && m.score == RouterScore::softmax && !m.pre_softmax;
   return constant && !m.sinkhorn
@@ -73,6 +78,7 @@ Result one_expert_score(const Facts&, const MoeConfig& m) {
              : Result();
 }
 
+/// Checks that groups divide the experts, and that the best groups have room for the top-k.
 Result groups(const Facts&, const MoeConfig& m) {
   if (!m.num_groups && !m.group_topk) {
     return {};
@@ -111,6 +117,7 @@ Result expert_bias(const Facts&, const MoeConfig& m) {
                                             "--moe-router-bias-update-rate 0.001"};
 }
 
+/// Looks at coefficients, then kinds that stand alone, then repetitions, then the number of both.
 Result balancing(const Facts& f, const MoeConfig& m) {
   const std::vector<std::string> kinds = f.values.words("moe_router_load_balancing_type");
   const std::vector<std::string> coefficients = f.values.words("moe_aux_loss_coeff");
@@ -141,6 +148,8 @@ Result balancing(const Facts& f, const MoeConfig& m) {
   return {};
 }
 
+/// A capacity limits what an expert gets of the top-k; sinkhorn's choice is even by itself, and the
+/// reference refuses the two together.
 Result capacity(const Facts&, const MoeConfig& m) {
   if (!m.capacity_factor) {
     return m.pad_to_capacity

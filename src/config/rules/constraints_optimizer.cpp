@@ -5,6 +5,8 @@
 
 #include "config/rules/constraint.h"
 
+// Rules on types of optimizer state and on updates by the processor (E184 to E186, E195 to E197).
+
 namespace mpitron::config {
 namespace {
 

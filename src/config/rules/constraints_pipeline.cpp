@@ -6,6 +6,9 @@
 #include "config/global_batch_size.h"
 #include "config/rules/constraint.h"
 
+// Rules on stages, chunks and schedules (E017, E080 to E087): four ways to deal out layers exclude
+// each other, and each must use up the layers.
+
 namespace mpitron::config {
 namespace {
 
@@ -15,6 +18,7 @@ Index chunks_per_rank(const ParallelConfig& p) {
   return std::max<Index>(1, p.virtual_pipeline_model_parallel_size.value_or(1));
 }
 
+/// Tells whether the first or the last stage has a number of layers of its own.
 bool uneven(const ParallelConfig& p) {
   return p.decoder_first_pipeline_num_layers || p.decoder_last_pipeline_num_layers;
 }
@@ -23,6 +27,7 @@ bool accounted(const ParallelConfig& p) {
   return p.account_for_embedding_in_pipeline_split || p.account_for_loss_in_pipeline_split;
 }
 
+/// Holds for even splits alone; other ways have rules of their own.
 Result layers_per_stage(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (uneven(p) || accounted(p) || p.pipeline_model_parallel_layout ||
@@ -45,6 +50,8 @@ Result one_interleaving(const Facts& f) {
   return count > 1 ? Violation{fmt::format("{} of them are given", count), ""} : Result();
 }
 
+/// Chunks of a rank need 2 stages, and 3 where messages are not overlapped: the reference's bound,
+/// by which the stages before and behind a rank are two different ones.
 Result interleaved_stages(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index least = p.overlap_p2p_comm ? 2 : 3;
@@ -54,6 +61,7 @@ Result interleaved_stages(const Facts& f) {
              : Result();
 }
 
+/// The stages between share what the first and the last leave.
 Result uneven_stages(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (!uneven(p)) {
@@ -71,6 +79,7 @@ Result uneven_stages(const Facts& f) {
   return stages == 0 ? Result() : divides(layers, stages, "");
 }
 
+/// Embedding and loss count as a layer each, in the split and for each chunk.
 Result accounted_split(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (!accounted(p)) {
@@ -89,6 +98,7 @@ Result layout_alone(const Facts& f) {
   return p.pipeline_model_parallel_layout && uneven(p) ? Violation{"both are given", ""} : Result();
 }
 
+/// Refuses a last group that is shorter than the stages: it would leave the pipeline waiting.
 Result microbatch_groups(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index unit = f.run.training.micro_batch_size * p.data_parallel_size;
@@ -108,6 +118,7 @@ Result microbatch_groups(const Facts& f) {
       nearest_multiples("global-batch-size", f.run.training.global_batch_size, group * unit)};
 }
 
+/// Automatic fits always: it takes the schedule by stages and chunks.
 Result schedule_fits(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const bool chunks = chunks_per_rank(p) > 1;
@@ -124,6 +135,8 @@ Result schedule_fits(const Facts& f) {
                           : "--pipeline-schedule 1f1b --pipeline-model-parallel-size 2"};
 }
 
+/// Gradients are deferred as products that add into the main gradient; apart they would need room
+/// for each microbatch.
 Result deferred_output(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   if (f.values.integer("wgrad_deferral_limit") < 0) {

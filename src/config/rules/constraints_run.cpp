@@ -8,12 +8,15 @@
 #include "config/global_batch_size.h"
 #include "config/rules/constraint.h"
 
+// Rules on the length of a run, batches, schedules, optimizer constants and checks (E040 to E054,
+// E065 to E067, E161).
+
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// Names of the options among `dests` that the user gave a value other than 0.
+/// Returns the names of the options among `dests` that the user gave a value other than 0.
 std::string given_among(const OptionValues& v, std::initializer_list<const char*> dests) {
   std::vector<std::string> names;
   for (const char* dest : dests) {
@@ -25,6 +28,7 @@ std::string given_among(const OptionValues& v, std::initializer_list<const char*
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Options that are given and may not be are the whole violation.
 Result given_violation(const std::string& names) {
   return names.empty() ? Result() : Violation{names + " given", ""};
 }
@@ -38,7 +42,8 @@ Result one_length_mode(const Facts& f) {
   return Violation{iterations ? "both are given" : "neither is given", "--train-iters N"};
 }
 
-/// The flags of a run with a ramp-up whose lengths are in iterations, in samples instead.
+/// Converts the flags of a run with a ramp-up whose lengths are in iterations to samples: the
+/// nearest legal command line.
 std::string lengths_in_samples(const Facts& f) {
   std::string flags;
   for (const auto& [iterations, samples] : {std::pair{"train_iters", "--train-samples"},
@@ -54,6 +59,8 @@ std::string lengths_in_samples(const Facts& f) {
   return flags + " in place of the same lengths in iterations, or no --rampup-batch-size";
 }
 
+/// E041: lengths of a run in iterations exclude those in samples, and a ramp-up, which needs
+/// samples.
 Result iteration_mode(const Facts& f) {
   if (!f.values.given("train_iters")) {
     return {};
@@ -75,6 +82,7 @@ Result sample_mode(const Facts& f) {
       given_among(f.values, {"lr_decay_iters", "lr_warmup_iters", "lr_wsd_decay_iters"}));
 }
 
+/// Counts of steps must be above 0; those of workers, warm-up and evaluation may be 0.
 Result positive_length(const Facts& f) {
   std::vector<std::string> bad;
   for (const char* dest : {"train_iters", "train_samples", "log_interval",
@@ -93,6 +101,7 @@ Result positive_length(const Facts& f) {
   return bad.empty() ? Result() : Violation{fmt::format("{}", fmt::join(bad, ", ")), ""};
 }
 
+/// A step is whole micro-batches on every data rank.
 Result batch_divides(const Facts& f) {
   const TrainingConfig& t = f.run.training;
   const Index unit = t.micro_batch_size * f.run.parallel.data_parallel_size;
@@ -120,6 +129,7 @@ Result rampup_words(const Facts& f) {
                    "--rampup-batch-size START INCREMENT SAMPLES"};
 }
 
+/// The ramp reaches the full batch exactly.
 Result rampup_increment(const Facts& f) {
   const TrainingConfig& t = f.run.training;
   if (!t.rampup_batch_size || t.rampup_batch_size->increment <= 0) {
@@ -150,6 +160,7 @@ Result rampup_divides(const Facts& f) {
                    "--decrease-batch-size-if-needed"};
 }
 
+/// 0 <= min_lr <= lr, and a warm-up that begins not above lr.
 Result rate_order(const Facts& f) {
   const OptimizerConfig& o = f.run.optimizer;
   if (!f.values.has("lr")) {
@@ -169,6 +180,7 @@ Result one_warmup(const Facts& f) {
   return given_violation(given_among(f.values, {"lr_warmup_iters", "lr_warmup_samples"}));
 }
 
+/// Steps are samples here, whichever unit was given.
 Result warmup_before_decay(const Facts& f) {
   const OptimizerConfig& o = f.run.optimizer;
   if (o.lr_decay_steps <= 0 || o.lr_warmup_steps < static_cast<double>(o.lr_decay_steps)) {
@@ -189,6 +201,7 @@ Result last_phase(const Facts& f) {
                    fmt::format("--lr-wsd-decay-{} N", samples ? "samples" : "iters")};
 }
 
+/// A constant decay takes no ends; a growing one needs both, in order.
 Result decay_schedule(const Facts& f) {
   const OptimizerConfig& o = f.run.optimizer;
   const bool start = f.values.given("start_weight_decay");

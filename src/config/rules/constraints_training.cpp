@@ -5,6 +5,9 @@
 
 #include "config/rules/constraint.h"
 
+// Rules that only a training run has (E220 to E225, E340): data, ranks to profile, tokenizers.
+// `plan`, `replay` and `parity` do without them.
+
 namespace mpitron::config {
 namespace {
 
@@ -56,7 +59,8 @@ Result graphs_need_a_gpu(const Facts& f) {
              : Result();
 }
 
-/// The script's own tokenizer needs its files as a given one does.
+/// Asks for the files of the script's own tokenizer, as of a given one; the message says where it
+/// comes from.
 Result default_tokenizer_files(const Facts& f) {
   Result missing;
   if (!f.values.given("tokenizer_type")) {

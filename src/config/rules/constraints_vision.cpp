@@ -5,7 +5,9 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of models of images.
+// Rules of models of images, --model vit (E260 to E266, E270, E271): options of its tasks, patches,
+// positions, folders and DINO's crops.
+
 namespace mpitron::config {
 namespace {
 
@@ -15,7 +17,8 @@ bool is_vision(const Facts& f) {
   return f.run.model.family().samples == SampleKind::images;
 }
 
-/// Sizes of images concern both kinds of models of images.
+/// Refuses options of images given to other models; sizes of images concern both kinds of models
+/// that see images.
 Result options_of_images(const Facts& f) {
   static constexpr std::array kShared = {"img_h", "img_w", "patch_dim", "skip_bad_images"};
   static constexpr std::array kOptions = {"num_classes",
@@ -49,12 +52,14 @@ Result options_of_images(const Facts& f) {
                          "--model vit"};
 }
 
+/// A task of images with the options that only it reads.
 struct TaskOptions {
   VisionTask task;
   const char* name;
   std::array<const char*, 12> only;  // empty ones at the end
 };
 
+/// Names the options of other tasks that were given, and the task that reads them.
 Result options_of_the_task(const Facts& f) {
   static constexpr std::array kTasks = std::to_array<TaskOptions>(
       {{VisionTask::classify, "classify", {"num_classes", "head_lr_mult"}},
@@ -86,6 +91,7 @@ Result options_of_the_task(const Facts& f) {
   return {};
 }
 
+/// Small crops are whole patches, and have no more positions than an image.
 Result dino_sizes(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!is_vision(f) || !m.vision.dino) {
@@ -110,6 +116,7 @@ Result dino_sizes(const Facts& f) {
       nearest_multiples("dino-local-img-size", d.local_size, patch)};
 }
 
+/// Sequence parallelism divides positions among tensor ranks, of small crops, too.
 Result dino_layout(const Facts& f) {
   const ModelConfig& m = f.run.model;
   const ParallelConfig& p = f.run.parallel;
@@ -148,6 +155,7 @@ Result image_patches(const Facts& f) {
              : Violation{fmt::format("num_channels {}", v.channels), "--num-channels 3"};
 }
 
+/// The length follows from image and patch; one that was given must say the same.
 Result image_positions(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!is_vision(f) ||
@@ -162,6 +170,7 @@ Result image_positions(const Facts& f) {
       fmt::format("--seq-length {0} --max-position-embeddings {0}", m.vision.positions())};
 }
 
+/// Classes and class tokens where there is a class head, a mask's share for inpainting.
 Result image_heads(const Facts& f) {
   const VisionConfig& v = f.run.model.vision;
   if (!is_vision(f)) {

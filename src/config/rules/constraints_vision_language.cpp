@@ -4,7 +4,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of models that see images between words: --model vlm.
+// Rules of models that see images between words, --model vlm (E267 to E269, E272 to E274).
+
 namespace mpitron::config {
 namespace {
 
@@ -44,6 +45,8 @@ Result options_of_vision_language(const Facts& f) {
                          "--model vlm"};
 }
 
+/// Checks that images are whole patches and that a sequence has room for an image's tiles and one
+/// token.
 Result tiles_and_text(const Facts& f) {
   const std::optional<VlmConfig>& v = f.run.model.vlm;
   if (!v) {
@@ -65,6 +68,7 @@ Result tiles_and_text(const Facts& f) {
                          fmt::format("--seq-length {}", positions + 64)};
 }
 
+/// Tags are tokens of their own, of which there are as many as kMostTags.
 Result tiles_of_images(const Facts& f) {
   constexpr Index kMostTiles = 100, kMostTags = 6;
   const std::optional<VlmConfig>& v = f.run.model.vlm;
@@ -103,6 +107,7 @@ Result tower_sizes(const Facts& f) {
       nearest_multiples("vision-num-attention-heads", sizes.heads, t)};
 }
 
+/// A row of packed samples is the whole microbatch, and as long as a sequence.
 Result packed_rows(const Facts& f) {
   const std::optional<VlmConfig>& v = f.run.model.vlm;
   if (!v || !f.values.given("packing_buffer_size")) {

@@ -9,12 +9,16 @@
 
 #include "utils/text/json_nesting.h"
 
+// Options that a checkpoint carries: those that --use-checkpoint-args adopts, and those in which a
+// run may not differ from what it loads. The lists follow load_args_from_checkpoint of the
+// reference.
+
 namespace mpitron::config {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Source: load_args_from_checkpoint of the reference. These decide names and shapes of tensors...
+/// Options that decide names and shapes of tensors.
 constexpr std::array kShapes = std::to_array<const char*>({"num_layers",
                                                            "hidden_size",
                                                            "ffn_hidden_size",
@@ -43,7 +47,7 @@ constexpr std::array kShapes = std::to_array<const char*>({"num_layers",
                                                            "v_head_dim",
                                                            "mtp_num_layers"});
 
-/// ... these what a model computes with them.
+/// Options that decide what a model computes with its tensors.
 constexpr std::array kMeanings = std::to_array<const char*>({"seq_length",
                                                              "max_position_embeddings",
                                                              "use_rotary_position_embeddings",
@@ -101,7 +105,7 @@ constexpr std::array kMeanings = std::to_array<const char*>({"seq_length",
                                                              "make_vocab_size_divisible_by",
                                                              "vocab_size"});
 
-/// ... and of those, and of later releases', what no run may change unasked: the weights were
+/// Options of those, and of later releases, that no run may change unasked: the weights were
 /// trained with another function.
 constexpr std::array kFunction = std::to_array<const char*>({"rotary_base",
                                                              "rotary_percent",
@@ -134,7 +138,7 @@ constexpr std::array kFunction = std::to_array<const char*>({"rotary_base",
                                                              "window_size",
                                                              "window_attn_skip_freq"});
 
-/// A run may lie elsewhere whenever it goes on.
+/// Options that may differ whenever a run goes on: places and ports.
 constexpr std::array kFolders = std::to_array<const char*>(
     {"load", "save", "tensorboard_dir", "data_cache_path", "profile_dir", "tuning_file", "yaml_cfg",
      "pretrained_checkpoint", "non_persistent_local_ckpt_dir", "non_persistent_global_ckpt_dir",
@@ -155,7 +159,7 @@ constexpr std::array kVocabulary = std::to_array<const char*>(
 constexpr std::array kStateTypes =
     std::to_array<const char*>({"main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"});
 
-/// The options of a checkpoint; no object where the text is none.
+/// Returns the options of a checkpoint; a value that is no object where the text is none.
 Json parse(const std::string& configuration) {
   return nests_too_deep(configuration) ? Json() : Json::parse(configuration, nullptr, false);
 }
@@ -164,7 +168,7 @@ std::string word(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-/// A list as its words, a single value as one.
+/// Returns a list as its words, a single value as one.
 std::vector<std::string> words(const Json& value) {
   std::vector<std::string> out;
   if (value.is_array()) {
@@ -177,13 +181,15 @@ std::vector<std::string> words(const Json& value) {
   return out;
 }
 
+/// Takes options of a checkpoint over into a run's values, with a notice for each that the user
+/// gave otherwise.
 class Adoption {
  public:
   Adoption(const CheckpointArguments& checkpoint, const Json& saved, OptionValues& values,
            Reading& report)
       : checkpoint_(checkpoint), saved_(saved), values_(values), report_(report) {}
 
-  /// Takes those that the checkpoint has and the command line has not.
+  /// Takes those of `dests` that the checkpoint has, over what the command line says.
   void take(std::span<const char* const> dests) {
     for (const char* dest : dests) {
       const std::size_t slot = option_index().slot_of_dest(dest);
@@ -210,7 +216,8 @@ class Adoption {
   Reading& report_;
 };
 
-/// Which of these options two configurations have otherwise.
+/// Lists the options of which two configurations have different values; options that one of them
+/// lacks count as equal, since older checkpoints lack newer options.
 std::string differences(std::span<const char* const> dests,
                         const std::string& checkpoint_configuration,
                         const std::string& configuration) {
@@ -231,8 +238,7 @@ std::string differences(std::span<const char* const> dests,
 
 }  // namespace
 
-/// --use-checkpoint-args: the model's sizes and, with --use-mp-args-from-checkpoint-args, its
-/// layout.
+/// Adopts the model's sizes and, with --use-mp-args-from-checkpoint-args, its layout.
 void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionValues& values,
                                 Reading& report) {
   const Json saved = parse(checkpoint.configuration);
@@ -266,7 +272,7 @@ std::string function_differences(const std::string& checkpoint_configuration,
   return differences(kFunction, checkpoint_configuration, configuration);
 }
 
-/// Folders and lengths of the run may differ without a word.
+/// Leaves out folders and ports, which may differ without a word.
 std::string all_differences(const std::string& checkpoint_configuration,
                             const std::string& configuration) {
   std::vector<const char*> dests;

@@ -13,9 +13,9 @@ struct CheckpointArguments {
   bool tokenizer = true;      // not --no-use-tokenizer-model-from-checkpoint-args
 };
 
-/// --use-checkpoint-args: the options that decide which tensors a model has take the checkpoint's
-/// values, whatever the user gave; a notice names each that was given otherwise. A configuration
-/// that is not JSON is a finding.
+/// Implements --use-checkpoint-args: the options that decide which tensors a model has take the
+/// checkpoint's values, whatever the user gave; a notice names each that was given otherwise. A
+/// configuration that is not JSON is a finding.
 void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionValues& values,
                                 Reading& report);
 
@@ -23,16 +23,16 @@ void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionVal
 /// differ: "num_layers 12, here 24; ..."; empty if they agree.
 std::string model_differences(const std::string& checkpoint_configuration,
                               const std::string& configuration);
-/// The same of options that change what a model computes with the same tensors.
+/// Names options that change what a model computes with the same tensors, in the same form.
 std::string function_differences(const std::string& checkpoint_configuration,
                                  const std::string& configuration);
-/// The same of all options but folders.
+/// Names all options but folders, in the same form.
 std::string all_differences(const std::string& checkpoint_configuration,
                             const std::string& configuration);
-/// The same of the options that decide how many tokens a tokenizer knows.
+/// Names the options that decide how many tokens a tokenizer knows, in the same form.
 std::string vocabulary_differences(const std::string& checkpoint_configuration,
                                    const std::string& configuration);
-/// The same of the options that decide how the optimizer's state is stored.
+/// Names the options that decide how the optimizer's state is stored, in the same form.
 std::string state_type_differences(const std::string& checkpoint_configuration,
                                    const std::string& configuration);
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+// The command line cut into options and words, by the rules of Python's argparse as the reference
+// configures it, but for abbreviations, which are refused.
+
 namespace mpitron::config {
 namespace {
 
@@ -9,23 +12,24 @@ bool is_name(const std::string& word) {
   return word.size() > 2 && word.starts_with("--");
 }
 
-/// Words such as -x are a mistyped name; -1 and -1e-5 are values.
+/// Takes -1 and -1e-5 as values; words such as -x are a mistyped name.
 bool is_value(const std::string& word) {
   return !word.starts_with('-') || word == "-" || read_real(word).has_value();
 }
 
-/// Whether the word is one of the option's own spellings and not one with `_` for `-`.
+/// Returns whether the word is one of the option's own spellings and not one with `_` for `-`.
 bool has_spelling(const Option& option, std::string_view name) {
   return option.name == name ||
          (" " + std::string(option.alias) + " ").find(fmt::format(" {} ", name)) !=
              std::string::npos;
 }
 
+/// Walks over the words once and collects options and mistakes.
 class Cutter {
  public:
   explicit Cutter(const std::vector<std::string>& words) : words_(words) {}
 
-  /// One pass; names are known before their words are counted.
+  /// Reads all words in one pass; a name is known before its words are counted.
   Reading cut() {
     while (at_ < words_.size()) {
       const std::string& word = words_[at_++];
@@ -61,7 +65,8 @@ class Cutter {
     out_.given.push_back({slot, std::move(words), {Origin::Source::command_line, {}}});
   }
 
-  /// Negative numbers count as values, as argparse does where no option looks like a number.
+  /// Takes as many words as the option's kind allows. Negative numbers count as values, as argparse
+  /// does where no option looks like a number.
   void take_words(Kind kind, std::vector<std::string>& words) {
     const bool many = kind == Kind::words || kind == Kind::any_words;
     const std::size_t limit = many ? words_.size() : kind == Kind::value ? 1 : 0;
@@ -70,7 +75,7 @@ class Cutter {
     }
   }
 
-  /// Told once a command line: old scripts have it everywhere.
+  /// Tells `_` for `-` once a command line: old scripts have it everywhere.
   void note_underscores(const Option& option, const std::string& text) {
     if (!noted_ && !has_spelling(option, text)) {
       out_.notices.push_back(fmt::format("--{} is read as --{}", text, option.name));

@@ -9,6 +9,9 @@
 #include "utils/system/files.h"
 #include "utils/text/json_nesting.h"
 
+// Files that hold the words of data options: --data-args-path (text) and --per-split-data-args-path
+// (JSON). Words on the command line win over a file's.
+
 namespace mpitron::config {
 namespace {
 
@@ -18,7 +21,7 @@ void problem(Reading& report, const char* option, const std::string& path,
       {ids::kFile, "configuration_file", fmt::format("{}: {}.", path, what), "", {option}});
 }
 
-/// Contents of a file; a finding and nothing if it cannot be read.
+/// Returns the contents of a file; a finding and nothing if it cannot be read.
 std::optional<std::string> contents(Reading& report, const char* option, const std::string& path) {
   try {
     return read_file(path);
@@ -29,7 +32,7 @@ std::optional<std::string> contents(Reading& report, const char* option, const s
   }
 }
 
-/// Blanks and line ends separate, as on a command line.
+/// Splits a file at blanks and line ends, as a command line is.
 void expand_words(OptionValues& values, const std::string& path, Reading& report) {
   constexpr const char* kOption = "--data-args-path";
   const std::optional<std::string> text = contents(report, kOption, path);
@@ -44,7 +47,7 @@ void expand_words(OptionValues& values, const std::string& path, Reading& report
   }
 }
 
-/// Lists of train, valid and test; other keys are a mistake that would lose data silently.
+/// Reads lists of train, valid and test; a file that is no object is a finding.
 void expand_splits(OptionValues& values, const std::string& path, Reading& report) {
   constexpr const char* kOption = "--per-split-data-args-path";
   const std::optional<std::string> text = contents(report, kOption, path);
@@ -75,7 +78,7 @@ void expand_splits(OptionValues& values, const std::string& path, Reading& repor
 
 }  // namespace
 
-/// A file that is missing is a finding like any other, so that all are told at once.
+/// Makes a missing file a finding like any other, so that all are told at once.
 void expand_data_files(OptionValues& values, Reading& report) {
   if (const auto path = values.maybe_text("data_args_path")) {
     expand_words(values, *path, report);

@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// The check of one option as it was given: number of words, their type and choices, and whether
+// this version can obey it. Each mistake is a finding with the nearest word.
+
 namespace mpitron::config {
 namespace {
 
@@ -35,7 +38,7 @@ Finding finding(const char* id, const char* name, const Option& option, std::str
   return {id, name, std::move(message), std::move(nearest), {dashed(option)}};
 }
 
-/// Says what is wrong with the number of words; empty where it is right.
+/// Returns what is wrong with the number of words; an empty text where it is right.
 std::string count_mistake(const Option& option, std::size_t words) {
   if (is_flag(option) && words > 0) {
     return "is a flag and takes no value";
@@ -46,6 +49,7 @@ std::string count_mistake(const Option& option, std::size_t words) {
   return option.kind == Kind::words && words == 0 ? "needs at least one value" : "";
 }
 
+/// The result of a check: what was expected, and a word that would be accepted.
 struct WordCheck {
   std::string expected;  // empty: the word is fine
   std::string nearest;
@@ -66,7 +70,7 @@ WordCheck check_integer(const std::string& word) {
   return {"an integer", whole ? fmt::format("{}", static_cast<Index>(*real)) : ""};
 }
 
-/// With the nearest choice for a typing error.
+/// Checks a word against the choices, and finds the nearest one for a typing error.
 WordCheck check_choice(const Option& option, const std::string& word) {
   const std::vector<std::string> choices = split_words(option.choices);
   if (std::find(choices.begin(), choices.end(), word) != choices.end()) {
@@ -105,8 +109,8 @@ WordCheck check_word(const Option& option, const std::string& word) {
   return {};
 }
 
-/// The reference prints its attention backends as AttnBackend.flash but reads only flash: both are
-/// read here.
+/// Stores flags as true or false. The reference prints its attention backends as AttnBackend.flash
+/// but reads only flash: both are read here.
 std::vector<std::string> normalized(const Option& option, std::vector<std::string> words) {
   constexpr std::string_view kPrefix = "AttnBackend.";
   for (std::string& word : words) {
@@ -120,8 +124,8 @@ std::vector<std::string> normalized(const Option& option, std::vector<std::strin
   return words;
 }
 
-/// True if the value may be used although the option as a whole is not there (its default, or a
-/// part that works).
+/// Returns true if the value may be used although the option as a whole is not there (its default,
+/// or a part that works).
 bool is_harmless(const Option& option, const std::vector<std::string>& words) {
   if (!option.only.empty()) {
     return std::all_of(words.begin(), words.end(),
@@ -135,7 +139,7 @@ std::string as_written(const Option& option, const std::vector<std::string>& wor
                          : fmt::format("{} {}", dashed(option), fmt::join(words, " "));
 }
 
-/// What can be used today in place of an option that is not there yet.
+/// Returns a value that works today in place of one that does not.
 std::string nearest_today(const Option& option) {
   if (!option.only.empty()) {
     return fmt::format("--{} {}", option.name, fmt::join(split_words(option.only), " | "));
@@ -145,7 +149,7 @@ std::string nearest_today(const Option& option) {
   return has_word ? fmt::format("--{} {}", option.name, *option.default_value) : "leave it out";
 }
 
-/// Adds what the option's status has to say. False: the value must not be stored.
+/// Adds what the option's status has to say; false: the value must not be stored.
 bool check_status(const Option& option, const GivenOption& given,
                   const std::vector<std::string>& words, Reading& report) {
   const std::string text = where(given.origin) + as_written(option, words);
@@ -194,7 +198,7 @@ bool check_status(const Option& option, const GivenOption& given,
 
 }  // namespace
 
-/// By value and not by spelling: 1e-4 and 0.0001 are the same default.
+/// Compares by value and not by spelling: 1e-4 and 0.0001 are the same default.
 bool is_default(const Option& option, const std::vector<std::string>& words) {
   const std::optional<std::vector<std::string>> start = default_words(option);
   if (!start || start->size() != words.size()) {
@@ -210,7 +214,7 @@ bool is_default(const Option& option, const std::vector<std::string>& words) {
   return true;
 }
 
-/// Similar names by distance in letters and by beginning.
+/// Proposes names that are similar by distance in letters or by their beginning.
 Finding unknown_option(std::string_view name, const Origin& origin) {
   const std::vector<std::string> similar = option_index().similar_names(name);
   return {ids::kUnknownOption,
@@ -220,7 +224,7 @@ Finding unknown_option(std::string_view name, const Origin& origin) {
           {"--" + std::string(name)}};
 }
 
-/// Removed and refused options are findings here, before any rule sees their values.
+/// Tells removed and refused options here, before any rule sees their values.
 void accept_option(const GivenOption& given, OptionValues& values, Reading& report) {
   const Option& option = option_index().option(given.slot);
   const std::string mistake = count_mistake(option, given.words.size());

@@ -14,14 +14,14 @@ struct GivenOption {
   Origin origin;
 };
 
-/// What reading options yields: everything that was understood, and everything that was not.
+/// The result of reading options: everything that was understood, and everything that was not.
 struct Reading {
   std::vector<GivenOption> given;
   std::vector<Finding> findings;
   std::vector<std::string> notices;
 };
 
-/// Whether these words are what the option has without being given.
+/// Returns whether these words are the value that the option has without being given.
 bool is_default(const Option& option, const std::vector<std::string>& words);
 
 /// A finding for a name that no option has, with the names it could have been.

@@ -13,11 +13,14 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Options from a YAML file (--yaml-cfg): this program's option names, the reference's stored names,
+// and the field names of the reference's own YAML files.
+
 namespace mpitron::config {
 
 namespace {
 
-/// Keys and headings compare without case, blanks and dashes.
+/// Makes keys and headings comparable without case, blanks and dashes.
 std::string plain_name(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -27,7 +30,7 @@ std::string plain_name(std::string_view text) {
   return out;
 }
 
-/// Groups of `--help`, and the two sections that files for the reference have.
+/// Accepts the groups of `--help`, and the two sections that files for the reference have.
 bool is_section(const std::string& key) {
   const std::string name = plain_name(key);
   const auto tables = option_tables();
@@ -36,11 +39,13 @@ bool is_section(const std::string& key) {
                      [&](const OptionTable& t) { return plain_name(t.group) == name; });
 }
 
+/// Walks over the file and collects options and mistakes; scalars are expanded before they are
+/// read.
 class YamlReader {
  public:
   explicit YamlReader(std::string path) : path_(std::move(path)) {}
 
-  /// Errors of the YAML library become a finding with its line.
+  /// Turns errors of the YAML library into findings with their lines.
   Reading read() {
     try {
       const YAML::Node root = YAML::Load(read_file(path_));
@@ -64,7 +69,7 @@ class YamlReader {
 
   std::string place(int line) const { return line > 0 ? fmt::format("{}:{}", path_, line) : path_; }
 
-  /// One finding for each, with the line.
+  /// Adds a finding with the line, 0 where there is none.
   void problem(int line, const std::string& what, const std::string& nearest) {
     out_.findings.push_back({ids::kFile,
                              "configuration_file",
@@ -73,7 +78,8 @@ class YamlReader {
                              {"--yaml-cfg"}});
   }
 
-  /// Headings of the reference's schema and of --help hold options; deeper nesting has no meaning.
+  /// Reads a map: headings of the reference's schema and of --help hold options; deeper nesting has
+  /// no meaning.
   void section(const YAML::Node& map, bool top) {
     for (const auto& pair : map) {
       const std::string key = pair.first.IsScalar() ? pair.first.Scalar() : "";
@@ -85,7 +91,7 @@ class YamlReader {
     }
   }
 
-  /// Own names first, then the reference's fields.
+  /// Looks a key up among option names first, then stored names, then the reference's fields.
   void entry(const std::string& key, const YAML::Node& key_node, const YAML::Node& node) {
     const OptionIndex& index = option_index();
     const Origin origin{Origin::Source::yaml, place(line_of(key_node))};
@@ -132,7 +138,7 @@ class YamlReader {
     return !value ? word : *value ? "true" : "false";
   }
 
-  /// A name of the reference's files that is no option's.
+  /// Handles a name of the reference's files that is no option's.
   void without_option(const YamlName& name, const YAML::Node& node, const Origin& origin) {
     const std::string word = node.IsScalar() ? interpolated(node) : "";
     if (name.meaning == YamlName::Meaning::without_use || node.IsNull()) {
@@ -155,7 +161,8 @@ class YamlReader {
     }
   }
 
-  /// The reference would build what activation_func says and count what the flags say.
+  /// Refuses an activation_func that the flags contradict: the reference would build what it says
+  /// and count what the flags say.
   void one_activation() {
     const OptionIndex& index = option_index();
     for (const char* flag : {"swiglu", "squared_relu"}) {
@@ -177,7 +184,7 @@ class YamlReader {
     return fmt::format("--{}", index.option(index.slot_of_dest(dest)).name);
   }
 
-  /// Written flags are on or off; stored names may be negated ones.
+  /// Reads a flag as on or off; a stored name may be the negation of the flag's.
   void flag(std::size_t slot, bool by_name, const YAML::Node& node, const Origin& origin) {
     const std::string word = node.IsScalar() ? interpolated(node) : "";
     const std::optional<bool> value = yaml_boolean(word);
@@ -192,7 +199,7 @@ class YamlReader {
     }
   }
 
-  /// A scalar is one word, a list several.
+  /// Reads a scalar as one word, a list as several.
   std::vector<std::string> words_of(const YAML::Node& node) {
     std::vector<std::string> words;
     if (node.IsScalar()) {
@@ -211,7 +218,7 @@ class YamlReader {
     return words;
   }
 
-  /// ${NAME} and ${NAME:-text}, anywhere in a scalar; nothing else is expanded.
+  /// Expands ${NAME} and ${NAME:-text} anywhere in a scalar, and nothing else.
   std::string interpolated(const YAML::Node& node) {
     const std::string& text = node.Scalar();
     std::string out;
@@ -229,7 +236,7 @@ class YamlReader {
     return out + text.substr(at);
   }
 
-  /// An unset variable without a text is a finding, not an empty word.
+  /// Makes an unset variable without a text a finding, not an empty word.
   std::string variable(const std::string& text, int line) {
     const std::size_t colon = text.find(":-");
     const std::string name = text.substr(0, colon);
@@ -260,7 +267,8 @@ namespace {
 
 using enum YamlName::Meaning;
 
-// megatron/training/yaml_arguments.py and examples/gpt3/gpt_config.yaml of Megatron-Core 0.14.
+/// Names from megatron/training/yaml_arguments.py and examples/gpt3/gpt_config.yaml of
+/// Megatron-Core 0.14.
 constexpr std::array kNames = std::to_array<YamlName>({
     {"layernorm_epsilon", other_name, "norm_epsilon"},
     {"layernorm_zero_centered_gamma", other_name, "apply_layernorm_1p"},
@@ -314,7 +322,7 @@ std::optional<YamlName> yaml_name(std::string_view name) {
   return found == kNames.end() ? std::nullopt : std::optional(*found);
 }
 
-/// Names of functions in the reference's YAML.
+/// Maps names of functions in the reference's YAML.
 std::optional<std::string_view> flag_of_activation(std::string_view word) {
   if (word == "swiglu") {
     return "swiglu";
@@ -325,7 +333,7 @@ std::optional<std::string_view> flag_of_activation(std::string_view word) {
   return word == "gelu" ? std::optional<std::string_view>("") : std::nullopt;
 }
 
-/// YAML 1.1 words, which the reference's loader takes.
+/// Reads YAML 1.1's words, which the reference's loader takes.
 std::optional<bool> yaml_boolean(std::string_view word) {
   const std::string lower = lower_case(word);
   if (lower == "true" || lower == "yes" || lower == "on") {

@@ -9,14 +9,13 @@
 namespace mpitron::config {
 
 /// Reads options from a YAML file: `hidden-size: 1024` or `hidden_size: 1024`, flat or nested by
-/// the groups of
-/// `--help`, lists as YAML lists, flags as true or false (nothing else). A stored name works too
-/// (`add_bias_linear: false`). `${NAME}` and `${NAME:-text}` insert environment variables. Every
-/// mistake becomes a finding with its line: unreadable file, wrong syntax, unknown or repeated key,
-/// unset variable.
+/// the groups of `--help`, lists as YAML lists, flags as true or false (nothing else). A stored
+/// name works too (`add_bias_linear: false`). `${NAME}` and `${NAME:-text}` insert environment
+/// variables. Every mistake becomes a finding with its line: unreadable file, wrong syntax, unknown
+/// or repeated key, unset variable.
 Reading read_yaml_file(const std::string& path);
 
-/// What a name of the reference's YAML files means that is no option's name: these files fill the
+/// A name of the reference's YAML files that is no option's, with its meaning: these files fill the
 /// fields of TransformerConfig and ModelParallelConfig.
 struct YamlName {
   enum class Meaning {
@@ -31,14 +30,14 @@ struct YamlName {
   std::string_view dest;  // of other_name; of must_be_off: the option to take instead, or nothing
 };
 
-/// Nothing where the reference's files know no such name either.
+/// Returns nothing where the reference's files know no such name either.
 std::optional<YamlName> yaml_name(std::string_view name);
 
-/// The dest of the flag that an activation of the reference's files switches on, empty for gelu;
-/// nothing for any other word.
+/// Returns the dest of the flag that an activation of the reference's files switches on, empty for
+/// gelu; nothing for any other word.
 std::optional<std::string_view> flag_of_activation(std::string_view word);
 
-/// true, false: as YAML 1.1 spells them (True, yes, on); nothing for any other word.
+/// Returns true and false as YAML 1.1 spells them (True, yes, on); nothing for any other word.
 std::optional<bool> yaml_boolean(std::string_view word);
 
 }  // namespace mpitron::config

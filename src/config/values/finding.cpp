@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+// Findings as text, and words that a mistyped one was probably meant to be.
+
 namespace mpitron::config {
 
-/// One line, so that logs can be searched.
+/// Writes one line, so that logs can be searched.
 std::string to_line(const Finding& finding) {
   std::string line = fmt::format("{} {}: {}", finding.id, finding.name, finding.message);
   if (!finding.nearest.empty()) {
@@ -18,7 +20,7 @@ std::string to_line(const Finding& finding) {
   return line;
 }
 
-/// For terminals: a heading and a line each.
+/// Writes a heading and a line for each, for terminals.
 std::string to_text(const std::vector<Finding>& findings) {
   std::string text = fmt::format("{} problem{} in this configuration:", findings.size(),
                                  findings.size() == 1 ? "" : "s");
@@ -28,7 +30,8 @@ std::string to_text(const std::vector<Finding>& findings) {
   return text + "\n`mpitron explain ID` says more about one of them.";
 }
 
-/// Damerau-Levenshtein distance of adjacent swaps, in three rows of memory.
+/// Computes the Damerau-Levenshtein distance with swaps of neighbours (optimal string alignment),
+/// in three rows of memory.
 int edit_distance(std::string_view a, std::string_view b) {
   const std::size_t width = b.size() + 1;
   std::vector<int> before(width), above(width), row(width);
@@ -50,7 +53,7 @@ int edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
-/// Continuations count as near, since options may not be abbreviated here.
+/// Counts continuations as near, since options may not be abbreviated here.
 std::vector<std::string_view> nearest_words(std::string_view word,
                                             std::span<const std::string_view> words) {
   const int letters = static_cast<int>(word.size());

@@ -7,7 +7,7 @@
 
 namespace mpitron::config {
 
-/// One thing that is wrong with a configuration. `mpitron explain ID` tells more.
+/// A mistake in a configuration. `mpitron explain ID` tells more.
 struct Finding {
   std::string id;                    // E001 ...
   std::string name;                  // e.g. layers_per_stage
@@ -16,10 +16,10 @@ struct Finding {
   std::vector<std::string> options;  // with dashes
 };
 
-/// `E017 layers_per_stage: ... Nearest: ...`
+/// Returns `E017 layers_per_stage: ... Nearest: ...`.
 std::string to_line(const Finding& finding);
 
-/// All findings under one heading with their number.
+/// Returns all findings under one heading with their number.
 std::string to_text(const std::vector<Finding>& findings);
 
 /// Ids of what can be wrong with the words themselves; rules between options follow in
@@ -34,16 +34,16 @@ inline constexpr const char* kRefused = "E006";
 inline constexpr const char* kFile = "E007";
 }  // namespace ids
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
+/// Counts insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The words that `word` was probably meant to be, at most three, nearest first: those that differ
-/// in a quarter of its letters, or in two (in one, where it has less than five), and those that
-/// continue it (`--num-lay`).
+/// Returns the words that `word` was probably meant to be, at most three, nearest first: those that
+/// differ in a quarter of its letters, or in two (in one, where it has less than five), and those
+/// that continue it (`--num-lay`).
 std::vector<std::string_view> nearest_words(std::string_view word,
                                             std::span<const std::string_view> words);
 
-/// "; did you mean A or B?" with these words; empty without any.
+/// Returns "; did you mean A or B?" with these words; an empty text without any.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words);
 
 }  // namespace mpitron::config

@@ -4,6 +4,9 @@
 
 #include "utils/error.h"
 
+// Values of options that Python evaluates in the reference: list expressions, and lists and maps of
+// words. They are parsed by a grammar and bounded in depth and size; nothing is evaluated.
+
 namespace mpitron::config {
 
 namespace {
@@ -11,13 +14,13 @@ namespace {
 constexpr int kMaxDepth = 50;
 constexpr Index kMaxNumber = 1'000'000'000;
 
-/// expr := term ('+' term)*; term := factor ('*' factor)*; factor := INT | '[' expr, ... ']' | '('
-/// expr ')'
+/// Parses by this grammar: expr := term ('+' term)*; term := factor ('*' factor)*; factor := INT |
+/// '[' expr, ... ']' | '(' expr ')'.
 class ListParser {
  public:
   explicit ListParser(std::string_view text) : text_(text) {}
 
-  /// Grammar: sum of products of factors, as Python evaluates these options.
+  /// Reads the whole text; Error(usage) for anything behind it.
   Frequency parse() {
     Frequency value = sum(0);
     if (at_ < text_.size()) {
@@ -27,7 +30,7 @@ class ListParser {
   }
 
  private:
-  /// Says where in the text, since lists are long.
+  /// Tells the column, since lists are long.
   [[noreturn]] void fail(std::string_view what) const {
     throw_usage(
         "'{}' is no list expression: {} at column {}; write it like ([1]*3+[0]*1)*3, without "
@@ -41,7 +44,7 @@ class ListParser {
     return found;
   }
 
-  /// Adding lists joins them.
+  /// Adds numbers and joins lists.
   Frequency sum(int depth) {
     Frequency left = product(depth);
     while (take('+')) {
@@ -56,7 +59,7 @@ class ListParser {
     return left;
   }
 
-  /// A list times a number repeats it.
+  /// Multiplies numbers; a list times a number repeats it.
   Frequency product(int depth) {
     Frequency left = factor(depth);
     while (take('*')) {
@@ -75,7 +78,7 @@ class ListParser {
                          : Frequency{false, number * right.number, {}};
   }
 
-  /// Bounded before it is built: [1]*10**9 is a typing error.
+  /// Bounds the size before building: [1]*10**9 is a typing error.
   Frequency repeat(const std::vector<Index>& entries, Index count) const {
     if (static_cast<Index>(entries.size()) * count > kMaxListEntries) {
       fail("the list grows beyond 100000 entries");
@@ -87,7 +90,7 @@ class ListParser {
     return out;
   }
 
-  /// Depth is bounded, since it recurses.
+  /// Reads a bracket, a list or a number; depth is bounded, since it recurses.
   Frequency factor(int depth) {
     if (depth > kMaxDepth) {
       fail("too many brackets");
@@ -102,7 +105,7 @@ class ListParser {
     return take('[') ? list(depth) : number();
   }
 
-  /// Entries are sums; lists do not nest.
+  /// Reads entries, which are sums; lists do not nest.
   Frequency list(int depth) {
     Frequency out{true, 0, {}};
     while (!take(']')) {
@@ -121,7 +124,7 @@ class ListParser {
     return out;
   }
 
-  /// Whole numbers from 0 on.
+  /// Reads a whole number from 0 on.
   Frequency number() {
     Index value = 0;
     const char* begin = text_.data() + at_;
@@ -151,7 +154,7 @@ Frequency parse_list_expression(std::string_view text) {
 
 namespace {
 
-/// The whole text or nothing.
+/// Reads the whole text as a number, or nothing.
 template <class T>
 std::optional<T> number(std::string_view text) {
   T value{};
@@ -162,7 +165,7 @@ std::optional<T> number(std::string_view text) {
 
 }  // namespace
 
-/// Empty words between commas are dropped.
+/// Drops empty words between commas.
 std::vector<std::string> comma_list(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -175,7 +178,7 @@ std::vector<std::string> comma_list(std::string_view text) {
   return words;
 }
 
-/// "3" or "2-5", both included.
+/// Reads "3" or "2-5", both included.
 std::optional<std::pair<Index, Index>> layer_range(std::string_view text) {
   const std::size_t dash = std::min(text.find('-'), text.size());
   const auto first = number<Index>(text.substr(0, dash));
@@ -183,7 +186,7 @@ std::optional<std::pair<Index, Index>> layer_range(std::string_view text) {
   return first && last ? std::optional(std::pair(*first, *last)) : std::nullopt;
 }
 
-/// "q_proj=8,v_proj=4"; nothing where an entry is malformed.
+/// Reads "q_proj=8,v_proj=4"; nothing where an entry is malformed.
 std::optional<NumberPattern> number_pattern(std::string_view text) {
   NumberPattern pattern;
   for (const std::string& word : comma_list(text)) {

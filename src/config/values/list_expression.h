@@ -22,19 +22,18 @@ struct Frequency {
 inline constexpr Index kMaxListEntries = 100000;
 
 /// Reads an integer or a list in Python's notation: sums and products of integers and lists of
-/// integers, such as
-/// `([1]*3+[0]*1)*3`. Throws Error(usage) with the column of the mistake.
+/// integers, such as `([1]*3+[0]*1)*3`. Throws Error(usage) with the column of the mistake.
 Frequency parse_list_expression(std::string_view text);
 
 using NumberPattern = std::map<std::string, double>;
 
-/// The words between commas; no empty ones.
+/// Returns the words between commas; no empty ones.
 std::vector<std::string> comma_list(std::string_view text);
 
-/// `A-B` or `A`; nothing for anything else, and for the empty text.
+/// Reads `A-B` or `A`; nothing for anything else, and for the empty text.
 std::optional<std::pair<Index, Index>> layer_range(std::string_view text);
 
-/// `name=number,name=number`; nothing for anything else.
+/// Reads `name=number,name=number`; nothing for anything else.
 std::optional<NumberPattern> number_pattern(std::string_view text);
 
 }  // namespace mpitron::config

@@ -11,12 +11,14 @@
 #include "utils/error.h"
 #include "utils/system/machine.h"
 
+// Help, `explain` and docs/options.md, written from the rows of the option tables.
+
 namespace mpitron::config {
 namespace {
 
 constexpr std::size_t kHelpColumn = 42;
 
-/// What stands behind the name: choices, or the kind of value.
+/// Returns what stands behind the name: choices, or the kind of value.
 std::string placeholder(const Option& option) {
   std::string word;
   if (!option.choices.empty()) {
@@ -39,14 +41,14 @@ std::string placeholder(const Option& option) {
   return word;
 }
 
-/// Flags show no default: it is their absence.
+/// Returns no default for flags: it is their absence.
 std::string default_text(const Option& option) {
   return option.kind == Kind::flag || option.kind == Kind::flag_off || !option.default_value
              ? ""
              : std::string(*option.default_value);
 }
 
-/// One row of --help; later folding keeps its second column.
+/// Writes one row of --help; later folding keeps its second column.
 std::string help_line(const Option& option) {
   const std::string head = fmt::format("  --{} {}", option.name, placeholder(option));
   const std::string start = default_text(option);
@@ -64,7 +66,7 @@ std::string heading(std::string_view group) {
   return fmt::format("\n{} (--help-{}):\n", group, group_slug(group));
 }
 
-/// Bars would end a cell.
+/// Escapes bars, which would end a cell.
 std::string markdown_cell(std::string text) {
   for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
     text.insert(at, "\\");
@@ -72,7 +74,7 @@ std::string markdown_cell(std::string text) {
   return text;
 }
 
-/// A row of docs/options.md.
+/// Writes a row of docs/options.md.
 std::string markdown_row(const Option& option) {
   const std::string value = placeholder(option);
   const std::string start = default_text(option);
@@ -82,7 +84,7 @@ std::string markdown_row(const Option& option) {
                      markdown_cell(status_text(option)), markdown_cell(std::string(option.help)));
 }
 
-/// Words for --help-GROUP, each once.
+/// Lists the words for --help-GROUP, each once.
 std::vector<std::string> group_slugs() {
   std::vector<std::string> slugs;
   for (const OptionTable& table : option_tables()) {
@@ -95,7 +97,7 @@ std::vector<std::string> group_slugs() {
 
 }  // namespace
 
-/// "Transformer-Engine" and "data and dataloader" as one word each.
+/// Turns "Transformer-Engine" and "data and dataloader" into one word each.
 std::string group_slug(std::string_view group) {
   std::string slug;
   for (const char c : group) {
@@ -132,7 +134,7 @@ std::string status_text(const Option& option) {
   return {};
 }
 
-/// The whole page, by groups.
+/// Writes the whole page, by groups.
 std::string help_text() {
   std::string text =
       "Options have the names of Megatron-LM and are written --name value or --name=value, never "
@@ -150,7 +152,7 @@ std::string help_text() {
   return text;
 }
 
-/// One group; empty where there is none of this name.
+/// Writes one group; several tables may have its name.
 std::string help_text(std::string_view group) {
   std::string text;
   for (const OptionTable& table : option_tables()) {
@@ -171,7 +173,8 @@ std::string help_text(std::string_view group) {
   return text.substr(1);
 }
 
-/// Nothing where no help was asked for; an unknown group is Error(usage) with the names that exist.
+/// Returns nothing where no help was asked for; an unknown group is Error(usage) with the names
+/// that exist.
 std::optional<std::string> requested_help(const std::vector<std::string>& arguments) {
   constexpr std::string_view kPrefix = "--help-";
   for (const std::string& argument : arguments) {
@@ -186,7 +189,7 @@ std::optional<std::string> requested_help(const std::vector<std::string>& argume
   return std::nullopt;
 }
 
-/// What `explain --name` prints.
+/// Writes what `explain --name` prints.
 std::optional<std::string> explain_option(std::string_view name) {
   const OptionIndex& index = option_index();
   const std::size_t slot = index.slot_of_name(name.starts_with("--") ? name.substr(2) : name);
@@ -203,7 +206,7 @@ std::optional<std::string> explain_option(std::string_view name) {
              : text + fmt::format("Also:    --{}\n", fmt::join(split_words(option.alias), " --"));
 }
 
-/// Compared with docs/options.md by a test, so that the page cannot go stale.
+/// Writes the page that a test compares with docs/options.md, so that it cannot go stale.
 std::string options_markdown() {
   std::string text =
       "# Options\n\n"

@@ -25,6 +25,9 @@
 #include "config/options/vision.h"
 #include "config/values/finding.h"
 
+// All option tables in the order of `--help`, and the index that finds an option by any of its
+// names. Groups bear the names of the reference's parser.
+
 namespace mpitron::config {
 namespace {
 
@@ -87,7 +90,7 @@ std::string dest_of(const Option& option) {
   return option.dest.empty() ? with_underscores(option.name) : std::string(option.dest);
 }
 
-/// Words between blanks.
+/// Splits at white space.
 std::vector<std::string> split_words(std::string_view text) {
   std::istringstream in{std::string(text)};
   std::vector<std::string> words;
@@ -97,7 +100,7 @@ std::vector<std::string> split_words(std::string_view text) {
   return words;
 }
 
-/// Built once; names with `-` and `_` are one.
+/// Builds the index once; names with `-` and `_` are one.
 OptionIndex::OptionIndex() {
   for (const OptionTable& table : kTables) {
     for (const Option& option : table.rows) {
@@ -126,7 +129,7 @@ std::size_t OptionIndex::slot_of_dest(std::string_view dest) const {
   return found == by_dest_.end() ? kNotFound : found->second;
 }
 
-/// By letters, at most three, with dashes.
+/// Finds names by their letters, at most three, and returns them with dashes.
 std::vector<std::string> OptionIndex::similar_names(std::string_view name) const {
   std::vector<std::string_view> names;
   names.reserve(options_.size());

@@ -15,7 +15,7 @@ struct OptionTable {
   std::span<const Option> rows;
 };
 
-/// Every option there is, in the order of `--help`.
+/// Returns every option there is, in the order of `--help`.
 std::span<const OptionTable> option_tables();
 
 /// Group of the options whose names only older releases had; not part of the reference's parser.
@@ -25,7 +25,7 @@ inline constexpr std::string_view kLaterReleasesGroup = "later releases";
 /// Group of the options that the reference does not have.
 inline constexpr std::string_view kOwnGroup = "mpitron";
 
-/// The name under which an option's value is stored, e.g. add_bias_linear for
+/// Returns the name under which an option's value is stored, e.g. add_bias_linear for
 /// --disable-bias-linear.
 std::string dest_of(const Option& option);
 
@@ -39,10 +39,11 @@ class OptionIndex {
   const Option& option(std::size_t slot) const { return *options_[slot]; }
   const std::string& dest(std::size_t slot) const { return dests_[slot]; }
   std::string_view group(std::size_t slot) const { return groups_[slot]; }
-  /// Without dashes; `_` also stands for `-`. kNotFound if there is no such option.
+  /// Finds an option without dashes in front; `_` also stands for `-`. kNotFound if there is no
+  /// such option.
   std::size_t slot_of_name(std::string_view name) const;
   std::size_t slot_of_dest(std::string_view dest) const;
-  /// Up to three options with a name close to `name`, nearest first, with their dashes.
+  /// Returns up to three options with a name close to `name`, nearest first, with their dashes.
   std::vector<std::string> similar_names(std::string_view name) const;
 
  private:
@@ -56,7 +57,7 @@ class OptionIndex {
 /// The one index of the program (immutable).
 const OptionIndex& option_index();
 
-/// The parts of a blank-separated list.
+/// Returns the parts of a blank-separated list.
 std::vector<std::string> split_words(std::string_view text);
 
 }  // namespace mpitron::config

@@ -6,10 +6,13 @@
 
 #include "utils/check.h"
 
+// The store of option values: words by slot with their origin, read as numbers where asked for.
+// Words were checked when they were stored, so reading cannot fail.
+
 namespace mpitron::config {
 namespace {
 
-/// Whole words alone: "3x" is no number. A leading + is read as Python does.
+/// Reads whole words alone: "3x" is no number. A leading + is read as Python does.
 template <class T>
 std::optional<T> read_number(std::string_view word) {
   if (word.starts_with('+')) {
@@ -33,7 +36,7 @@ std::optional<double> read_real(std::string_view word) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-/// As words, so that defaults and given values are read by one function.
+/// Returns defaults as words, so that they and given values are read by one function.
 std::optional<std::vector<std::string>> default_words(const Option& option) {
   if (!option.default_value) {
     return std::nullopt;
@@ -44,7 +47,7 @@ std::optional<std::vector<std::string>> default_words(const Option& option) {
   return std::vector{std::string(*option.default_value)};
 }
 
-/// For provenance columns: "default", "FILE:12", "command line".
+/// Writes "default", "FILE:12" or "command line", for provenance columns.
 std::string to_text(const Origin& origin) {
   switch (origin.source) {
     case Origin::Source::default_value:
@@ -76,14 +79,14 @@ void OptionValues::derive(std::string_view dest, std::string word, std::string w
   derive(dest, std::vector{std::move(word)}, std::move(why));
 }
 
-/// Keeps why, for `config show` and messages.
+/// Keeps the reason, for `config show` and messages.
 void OptionValues::derive(std::string_view dest, std::vector<std::string> words, std::string why) {
   const std::size_t slot = option_index().slot_of_dest(dest);
   MPITRON_CHECK(slot != OptionIndex::kNotFound, dest);
   set(slot, std::move(words), {Origin::Source::derived, std::move(why)});
 }
 
-/// A dest that no table has is a mistake of ours, not of the user.
+/// Treats a dest that no table has as a mistake of the program, not of the user.
 const OptionValues::Entry& OptionValues::entry(std::string_view dest) const {
   const std::size_t slot = option_index().slot_of_dest(dest);
   MPITRON_CHECK(slot != OptionIndex::kNotFound, dest);

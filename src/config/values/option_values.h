@@ -9,14 +9,14 @@
 
 namespace mpitron::config {
 
-/// Where a value comes from. `detail` is shown to the user: "run.yaml:12", "= 4 * hidden_size".
+/// The source of a value. `detail` is shown to the user: "run.yaml:12", "= 4 * hidden_size".
 struct Origin {
   enum class Source { default_value, yaml, command_line, derived };
   Source source = Source::default_value;
   std::string detail;
 };
 
-/// "default", "run.yaml:12", "command line", "derived: = 4 * hidden_size".
+/// Returns "default", "run.yaml:12", "command line" or "derived: = 4 * hidden_size".
 std::string to_text(const Origin& origin);
 
 /// The value of every option, as words whose type has been checked, found by stored name
@@ -25,9 +25,9 @@ class OptionValues {
  public:
   OptionValues();
 
-  /// Words of the user; the caller has checked them (see accept_option).
+  /// Stores words of the user; the caller has checked them (see accept_option).
   void set(std::size_t slot, std::vector<std::string> words, Origin origin);
-  /// A value that follows from others; `why` becomes part of its provenance.
+  /// Stores a value that follows from others; `why` becomes part of its provenance.
   void derive(std::string_view dest, std::string word, std::string why);
   void derive(std::string_view dest, std::vector<std::string> words, std::string why);
 
@@ -57,10 +57,10 @@ class OptionValues {
   std::vector<Entry> entries_;  // by slot
 };
 
-/// Default of an option as words; none: no value.
+/// Returns the default of an option as words; nothing: it has no value.
 std::optional<std::vector<std::string>> default_words(const Option& option);
 
-/// Numbers as the reference reads them, finite; none if `word` is something else.
+/// Read numbers as the reference does, finite ones; nothing if `word` is something else.
 std::optional<Index> read_integer(std::string_view word);
 std::optional<double> read_real(std::string_view word);
 

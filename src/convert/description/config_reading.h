@@ -7,13 +7,14 @@
 
 namespace mpitron::convert {
 
-/// A config.json and what has been understood of it so far.
+/// A config.json, and what has been understood of it so far.
 struct ConfigReading {
   const JsonObject& json;   // of the language model
   const JsonObject& whole;  // the same, but for models of more than words
   ModelDescription result = {};
   std::vector<std::string> problems = {};  // settings that this program cannot compute
 
+  /// Notes a setting that this program cannot compute; all are told together.
   void require(bool met, const std::string& problem) {
     if (!met) {
       problems.push_back(problem);
@@ -26,34 +27,34 @@ struct SizeNames {
   const char *layers, *hidden, *ffn, *heads, *positions, *epsilon, *activation;
 };
 
-/// The sizes, and heads as wide as they must be for the hidden size. A number of layers that is
-/// known already stays.
+/// Reads the sizes; heads are as wide as the hidden size asks for. A number of layers that is known
+/// already stays.
 void read_sizes(const SizeNames& names, ConfigReading& reading);
-/// But for the number of positions.
+/// Writes the sizes but for the number of positions.
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json);
 
 // config.json of decoders: what only they have, beside vocabulary and type.
 
-/// Sizes by Llama's names, rotary positions, RMS norms, gated feed-forward layers, whether the
-/// output is tied.
+/// Reads sizes by Llama's names, rotary positions, RMS norms, gated feed-forward layers, and
+/// whether the output is tied.
 void read_modern(ConfigReading& reading);
-/// The same where positions turn all of a head.
+/// Reads a modern decoder whose positions turn all of a head.
 void read_whole_heads(ConfigReading& reading);
-/// How many heads keys have, and how wide heads are.
+/// Reads how many heads keys have, and how wide heads are.
 void read_query_groups(ConfigReading& reading);
-/// What both read, but for the output.
+/// Writes what read_modern and read_query_groups read, but for the output.
 void write_modern(const config::ModelConfig& model, JsonObject& json);
-/// The base of rotary positions and how they are stretched; not YaRN.
+/// Read and write the base of rotary positions and how they are stretched; not YaRN.
 void read_rotary(ConfigReading& reading);
 void write_rotary(const config::ModelConfig& model, JsonObject& json);
-/// The base alone, or with YaRN.
+/// Read and write the base alone, or with YaRN.
 void read_yarn(ConfigReading& reading);
 void write_yarn(const config::ModelConfig& model, JsonObject& json);
 
 void read_gpt2(ConfigReading& reading);
 void write_gpt2(const ModelDescription& description, JsonObject& json);
 
-/// Llama, Mistral, Qwen2.
+/// Read and write Llama, Mistral and Qwen2.
 void read_llama(ConfigReading& reading);
 void write_llama(const ModelDescription& description, JsonObject& json);
 
@@ -64,7 +65,7 @@ void write_mixtral(const ModelDescription& description, JsonObject& json);
 void read_deepseek_v2(ConfigReading& reading);
 void write_deepseek_v2(const ModelDescription& description, JsonObject& json);
 
-/// Layers with and without a window, sinks, experts with biases.
+/// Read and write layers with and without a window, sinks, experts with biases.
 void read_gpt_oss(ConfigReading& reading);
 void write_gpt_oss(const ModelDescription& description, JsonObject& json);
 
@@ -78,11 +79,12 @@ void write_t5(const ModelDescription& description, JsonObject& json);
 
 // config.json of models that see images.
 
-/// The part about the language model: all of the object, or of LLaVA's what stands in text_config,
-/// with what a Llama has where nothing is said.
+/// Returns the part about the language model: all of the object, or LLaVA's text_config, filled up
+/// with a Llama's defaults.
 JsonObject language_part(const JsonObject& whole);
 
-/// CLIP's encoder, of whose layers only those are read behind which the language model looks.
+/// Read and write a LLaVA with CLIP's encoder, of whose layers only those are read behind which the
+/// language model looks.
 void read_llava(ConfigReading& reading);
 void write_llava(const ModelDescription& description, JsonObject& json);
 

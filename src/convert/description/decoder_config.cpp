@@ -21,9 +21,10 @@ using config::RopeType;
 /// Llama 3.1's rotary scaling as this program has it; the factor is free.
 constexpr double kLlama3Low = 1, kLlama3High = 4;
 constexpr Index kLlama3Context = 8192;
-/// YaRN's; the factor and the scales are free.
+/// Numbers of YaRN that this program has; the factor and the scales are free.
 constexpr Index kYarnFast = 32, kYarnSlow = 1, kYarnContext = 4096;
 
+/// Names of the fields that all models have, in the two vocabularies of Hugging Face.
 constexpr SizeNames kGpt2{"n_layer",
                           "n_embd",
                           "n_inner",
@@ -35,7 +36,7 @@ constexpr SizeNames kLlama{
     "num_hidden_layers",       "hidden_size",  "intermediate_size", "num_attention_heads",
     "max_position_embeddings", "rms_norm_eps", "hidden_act"};
 
-/// Up to the width of a sliding window all keys are visible: as long as sequences are not longer,
+/// Shortens the longest sequence to a sliding window: up to its width all keys are visible, and
 /// full attention computes the same.
 void read_window(ConfigReading& reading) {
   const std::string& type = reading.result.model_type;
@@ -47,15 +48,18 @@ void read_window(ConfigReading& reading) {
   }
 }
 
-/// Newer files have one object for all of it.
+/// Returns the object on rotary positions, which newer files call rope_parameters.
 JsonObject rope_of(const JsonObject& json) {
   return json.object(json.has("rope_parameters") ? "rope_parameters" : "rope_scaling");
 }
 
+/// Returns the kind of scaling, which older files call `type`.
 std::string kind_of(const JsonObject& rope) {
   return rope.text("rope_type", rope.text("type", "default"));
 }
 
+/// Reads the base of frequencies, beside or inside of the rotary object; --rotary-base is a whole
+/// number.
 void read_base(const JsonObject& rope, ConfigReading& reading) {
   const double theta = rope.real("rope_theta", reading.json.real("rope_theta", 10000));
   reading.require(theta >= 1 && theta < 1e15 && theta == std::floor(theta),
@@ -63,7 +67,7 @@ void read_base(const JsonObject& rope, ConfigReading& reading) {
   reading.result.model.rotary_base = static_cast<Index>(std::clamp(theta, 1.0, 1e15));
 }
 
-/// A window that shortened what we call the longest sequence stays with its original length.
+/// Writes the longest sequence unless a window shortened it, whose file keeps its original length.
 void write_positions(const ModelConfig& m, JsonObject& json) {
   if (json.real("sliding_window", 0) != static_cast<double>(m.max_position_embeddings)) {
     json.set(kLlama.positions, m.max_position_embeddings);
@@ -72,6 +76,7 @@ void write_positions(const ModelConfig& m, JsonObject& json) {
 
 }  // namespace
 
+/// Reads what Llama and its descendants share: RMSNorm, rotary positions, a gated SiLU.
 void read_modern(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   read_sizes(kLlama, reading);
@@ -92,6 +97,7 @@ void read_whole_heads(ConfigReading& reading) {
   reading.require(reading.result.model.rotary_percent == 1, "partial_rotary_factor");
 }
 
+/// Reads plain frequencies, Llama 3.1's scaling with its own bounds, or whole linear factors.
 void read_rotary(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject rope = rope_of(reading.json);
@@ -114,6 +120,7 @@ void read_rotary(ConfigReading& reading) {
   }
 }
 
+/// Writes the older spelling, rope_theta and rope_scaling, which newer transformers read, too.
 void write_rotary(const ModelConfig& m, JsonObject& json) {
   json.erase("rope_parameters");
   json.set("rope_theta", static_cast<double>(m.rotary_base));
@@ -134,6 +141,8 @@ void write_rotary(const ModelConfig& m, JsonObject& json) {
   json.set("rope_scaling", scaling);
 }
 
+/// Reads YaRN, or plain frequencies in its place. An attention_factor would replace the mscales,
+/// and is refused.
 void read_yarn(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject rope = rope_of(reading.json);
@@ -155,6 +164,7 @@ void read_yarn(ConfigReading& reading) {
   m.yarn_whole_dimensions = rope.flag("truncate", true);
 }
 
+/// Keeps what the file had in its rotary object beside the numbers that are written.
 void write_yarn(const ModelConfig& m, JsonObject& json) {
   json.set("rope_theta", static_cast<double>(m.rotary_base));
   if (m.rope_type != RopeType::yarn) {
@@ -181,6 +191,7 @@ void write_yarn(const ModelConfig& m, JsonObject& json) {
   json.set("rope_scaling", rope);
 }
 
+/// Refuses the variants of attention that GPT2Attention knows and this program has not.
 void read_gpt2(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -197,6 +208,7 @@ void read_gpt2(ConfigReading& reading) {
   reading.require(m.activation != ActivationKind::silu, "activation_function silu");
 }
 
+/// One rate of dropout here is two there, of embeddings and of the stream.
 void write_gpt2(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
   write_sizes(m, kGpt2, json);
@@ -220,6 +232,8 @@ void write_modern(const ModelConfig& m, JsonObject& json) {
   write_positions(m, json);
 }
 
+/// Reads Llama, Mistral and Qwen2. Qwen2's file does not say that queries, keys and values have a
+/// bias.
 void read_llama(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -246,6 +260,7 @@ void write_llama(const ModelDescription& description, JsonObject& json) {
   write_rotary(m, json);
 }
 
+/// Reads a Llama whose MLPs are experts in every layer; intermediate_size is an expert's.
 void read_mixtral(ConfigReading& reading) {
   read_llama(reading);
   ModelConfig& m = reading.result.model;
@@ -268,6 +283,7 @@ void write_mixtral(const ModelDescription& description, JsonObject& json) {
 
 namespace {
 
+/// Reads DeepSeek's sizes of latents; norms of latents always exist there.
 void read_latent_attention(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -284,6 +300,8 @@ void read_latent_attention(ConfigReading& reading) {
                   "fewer key-value heads than heads");
 }
 
+/// Reads experts and routing; choices by groups are accepted only where both programs count a group
+/// alike.
 MoeConfig read_deepseek_experts(ConfigReading& reading) {
   const ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -319,6 +337,7 @@ MoeConfig read_deepseek_experts(ConfigReading& reading) {
 
 }  // namespace
 
+/// Requires an epsilon of 1e-6, since norms of latents have that one whatever the file says.
 void read_deepseek_v2(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;
@@ -335,6 +354,7 @@ void read_deepseek_v2(ConfigReading& reading) {
   reading.require(m.norm_epsilon == 1e-6, "rms_norm_eps that differs from the latents' 1e-6");
 }
 
+/// Writes shared experts as a number of experts' widths, and the dense layers as those in front.
 void write_deepseek_v2(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
   const MoeConfig& moe = *m.moe;

@@ -4,7 +4,8 @@
 
 #include "convert/description/config_reading.h"
 
-// The config.json of Megatron-BERT and of T5, with the same rule.
+// The config.json of Megatron-BERT and of T5. Settings that this program cannot compute are
+// collected and refused together.
 
 namespace mpitron::convert {
 namespace {
@@ -20,7 +21,7 @@ constexpr SizeNames kBert{
     "max_position_embeddings", "layer_norm_eps", "hidden_act"};
 
 constexpr const char* kGatedSilu = "gated-silu";
-/// Longest sequence where config.json does not say; relative positions have no bound.
+/// Longest sequence where config.json names none; relative positions have no bound.
 constexpr Index kT5Positions = 512;
 
 }  // namespace

@@ -4,6 +4,9 @@
 
 #include "convert/description/config_reading.h"
 
+// The config.json of GPT-OSS: sliding windows in every other layer, learned sinks, clamped gates,
+// and experts with biases.
+
 namespace mpitron::convert {
 namespace {
 
@@ -13,11 +16,11 @@ using config::MoeConfig;
 
 constexpr const char *kSliding = "sliding_attention", *kWhole = "full_attention";
 constexpr Index kWindow = 128;
-/// Constants of its activation.
+/// Constants of GPT-OSS's activation.
 constexpr double kClamp = 7, kOffset = 1;
 
-/// A window of n keys shows a query itself and n - 1 before it. Without a list every other layer
-/// has one, beginning with the first.
+/// Reads which layers have a window. A window of n keys shows a query itself and n - 1 before it;
+/// without a list every other layer has one, beginning with the first.
 void read_windows(ConfigReading& reading) {
   const std::vector<std::string> kinds = reading.json.texts("layer_types");
   ModelConfig& m = reading.result.model;

@@ -7,23 +7,28 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
+// JSON objects of configurations behind a small interface, so that the JSON library stays in this
+// file.
+
 namespace mpitron::convert {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Counts null as absent, as configurations of Hugging Face mean it.
 const Json* find(const Json& json, const std::string& name) {
   const auto found = json.find(name);
   return found == json.end() || found->is_null() ? nullptr : &*found;
 }
 
-/// The list's entries; none where it is absent or no list.
+/// Returns the list's entries; an empty list where it is absent or of another type.
 const Json& list(const Json& json, const std::string& name) {
   static const Json kEmpty = Json::array();
   const Json* value = find(json, name);
   return value != nullptr && value->is_array() ? *value : kEmpty;
 }
 
+/// Replaces Infinity outside of strings by the largest number.
 std::string without_infinities(const std::string& text) {
   constexpr std::string_view kInfinity = "Infinity", kLargest = "1.7976931348623157e308";
   std::string result;
@@ -89,11 +94,14 @@ bool JsonObject::flag(const std::string& name, bool otherwise) const {
   return value == nullptr ? otherwise : value->get<bool>();
 }
 
+/// A value that is no number counts as absent: files of some families hold a text or an object
+/// there.
 double JsonObject::real(const std::string& name, double otherwise) const {
   const Json* value = find(data_->json, name);
   return value != nullptr && value->is_number() ? value->get<double>() : otherwise;
 }
 
+/// Accepts 4096.0, too, and 2^31 at most: products of two sizes stay within 64 bits.
 Index JsonObject::size(const std::string& name) const {
   constexpr double kLargest = 2147483648.0;
   const double value = real(name, 0);

@@ -19,19 +19,20 @@ class JsonObject {
   ~JsonObject();
 
   bool has(const std::string& name) const;
-  /// Texts as they are, everything else as JSON writes it.
+  /// Returns texts as they are, everything else as JSON writes it.
   std::string text(const std::string& name, const std::string& otherwise = "") const;
   bool flag(const std::string& name, bool otherwise) const;
   double real(const std::string& name, double otherwise) const;
-  /// From 1 to 2^31; the second form allows that it is absent.
+  /// Return a number from 1 to 2^31, else Error(data); the second form allows that it is absent.
   Index size(const std::string& name) const;
   Index size(const std::string& name, Index otherwise) const;
-  /// Empty where it is absent.
+  /// Returns an object without members where it is absent.
   JsonObject object(const std::string& name) const;
-  /// The texts of a list; empty where it is absent, and "" for entries of another kind.
+  /// Returns the texts of a list; no entries where it is absent, and "" for entries of another
+  /// kind.
   std::vector<std::string> texts(const std::string& name) const;
-  /// The numbers of a list, likewise; an entry of another kind is infinite, as infinity has no
-  /// number in JSON.
+  /// Returns the numbers of a list in the same way; an entry of another kind is infinite, as
+  /// infinity has no number in JSON.
   std::vector<double> reals(const std::string& name) const;
   const std::string& source() const { return source_; }
 
@@ -43,7 +44,7 @@ class JsonObject {
   void set_list(const std::string& name, const std::vector<std::string>& entries);
   void set_null(const std::string& name);
   void erase(const std::string& name);
-  /// Indented, with an end of line.
+  /// Writes the object indented, with an end of line.
   std::string dump() const;
 
  private:

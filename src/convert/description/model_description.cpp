@@ -6,6 +6,9 @@
 #include "convert/description/model_options.h"
 #include "utils/error.h"
 
+// A model's description as the options of a run, and back: tables of members by option name, and
+// what conversions may change (vocabulary, types), which is written in any case.
+
 namespace mpitron::convert {
 namespace {
 
@@ -13,7 +16,7 @@ using config::ActivationKind;
 using config::ModelConfig;
 using config::Normalization;
 
-/// Options whose value is a member of ModelConfig.
+/// Options whose value is an integer member of ModelConfig; flags and reals follow.
 constexpr std::pair<const char*, Index ModelConfig::*> kIntegers[] = {
     {"num_layers", &ModelConfig::num_layers},
     {"hidden_size", &ModelConfig::hidden_size},
@@ -47,7 +50,8 @@ constexpr std::pair<const char*, double ModelConfig::*> kReals[] = {
 constexpr std::pair<const char*, Normalization> kNorms[] = {
     {"LayerNorm", Normalization::layer_norm}, {"RMSNorm", Normalization::rms_norm}};
 
-/// Of a file that says too little or too much.
+/// Refuses descriptions that say too little or too much: sizes out of range, models without another
+/// form.
 void check_model(const ModelConfig& model, const std::string& source) {
   if (model.samples() == config::SampleKind::images) {
     throw_data("{}: the model is a {}, which has no other form", source, model.family().title);
@@ -60,7 +64,7 @@ void check_model(const ModelConfig& model, const std::string& source) {
   }
 }
 
-/// Of a model that was not read from options.
+/// Writes the options of a model that was not read from options.
 void write_model(const ModelConfig& model, JsonObject& json) {
   json.set("model", model.family().name);
   if (model.family().samples == config::SampleKind::sentence_pairs) {
@@ -90,7 +94,7 @@ void write_model(const ModelConfig& model, JsonObject& json) {
 
 }  // namespace
 
-/// What a conversion may change is written in any case.
+/// Writes in any case what a conversion may change.
 std::string to_configuration(const ModelDescription& description) {
   const ModelConfig& model = description.model;
   JsonObject json;

@@ -6,7 +6,7 @@
 
 namespace mpitron::convert {
 
-/// What has to be known of a model besides its tensors.
+/// Everything that has to be known of a model besides its tensors.
 struct ModelDescription {
   config::ModelConfig model;
   Index vocab_size = 0;  // rows that stand for tokens; 0: not known, all rows are taken
@@ -18,12 +18,12 @@ struct ModelDescription {
   /// with, whose other fields are given back.
   std::map<std::string, std::string> files;
 
-  /// Rows of the vocabulary that a foreign format stores.
+  /// Returns the rows of the vocabulary that a foreign format stores.
   Index stored_vocab_size() const { return vocab_size > 0 ? vocab_size : model.padded_vocab_size; }
 };
 
-/// The model's options as JSON: stored name -> value, as `--yaml-cfg` would take them. Only what
-/// belongs to the model: no layout, no schedule.
+/// Returns the model's options as JSON: stored name -> value, as `--yaml-cfg` would take them. Only
+/// what belongs to the model: no layout, no schedule.
 std::string to_configuration(const ModelDescription& description);
 
 /// Reads a model from the JSON of a checkpoint's options, as config::read_stored_model does, and

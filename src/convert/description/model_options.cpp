@@ -45,11 +45,12 @@ constexpr std::pair<const char*, config::AttentionSink> kSinks[] = {
     {"off-by-one", config::AttentionSink::zero}, {"learnable", config::AttentionSink::learned}};
 constexpr const char* kInterpolation = "rotary_seq_len_interpolation_factor";
 
-/// [1,0,1]: of each layer.
+/// Writes a mark for each layer: [1,0,1].
 std::string list_of(const std::vector<bool>& layers) {
   return fmt::format("[{}]", fmt::join(std::vector<int>(layers.begin(), layers.end()), ","));
 }
 
+/// Leaves out q_lora_rank where queries are not compressed: the option has no word for that.
 void write_latents(const ModelConfig& model, JsonObject& json) {
   json.set("multi_latent_attention", true);
   if (model.q_lora_rank) {

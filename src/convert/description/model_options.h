@@ -9,7 +9,7 @@
 
 namespace mpitron::convert {
 
-/// Hugging Face calls them the same.
+/// Sizes of delta nets, which Hugging Face calls by the same names.
 inline constexpr std::pair<const char*, Index config::DeltaNetConfig::*> kDeltaNetSizes[] = {
     {"linear_conv_kernel_dim", &config::DeltaNetConfig::conv_width},
     {"linear_key_head_dim", &config::DeltaNetConfig::key_dim},
@@ -25,7 +25,7 @@ void write_all(const Table& table, const Object& object, JsonObject& json) {
   }
 }
 
-/// Those that have a value.
+/// Writes those members that have a value.
 template <class Table, class Object>
 void write_given(const Table& table, const Object& object, JsonObject& json) {
   for (const auto& [name, member] : table) {

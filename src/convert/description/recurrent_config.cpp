@@ -8,6 +8,10 @@
 #include "convert/description/model_options.h"
 #include "nn/state_space/recurrent_layers.h"
 
+// The config.json of decoders whose layers carry a state: Qwen3-Next (delta nets), Mamba-2, and
+// Nemotron-H (Mamba, attention and MLPs by letters). Settings that cannot be computed here are
+// refused together.
+
 namespace mpitron::convert {
 namespace {
 
@@ -19,10 +23,10 @@ using config::MoeConfig;
 using config::Normalization;
 using config::PositionEmbedding;
 
-/// Mamba itself has no longest sequence.
+/// Longest sequence of Mamba, which has none of its own.
 constexpr Index kAnyLength = Index{1} << 20;
 
-/// The two families call the same sizes differently.
+/// Names of the sizes of Mamba mixers, which the two families call differently.
 struct MambaNames {
   const char *heads, *head_dim, *state_dim, *activation;
 };
@@ -35,7 +39,7 @@ constexpr SizeNames kNemotronSizes{
 
 constexpr const char *kLinear = "linear_attention", *kFull = "full_attention";
 
-/// Which layers have a delta net: listed by name, or all but every n-th.
+/// Marks the layers with a delta net: listed by name, or all but every n-th.
 std::vector<bool> read_delta_layers(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   const Index layers = reading.result.model.num_layers;
@@ -55,6 +59,7 @@ std::vector<bool> read_delta_layers(ConfigReading& reading) {
   return result;
 }
 
+/// Reads experts of all layers; files with dense layers between them are refused.
 MoeConfig read_qwen_experts(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   MoeConfig moe;
@@ -71,7 +76,7 @@ MoeConfig read_qwen_experts(ConfigReading& reading) {
   return moe;
 }
 
-/// What all Mamba mixers need to be computed here.
+/// Reads the sizes of Mamba mixers, and refuses what would need another computation.
 void read_mamba(ConfigReading& reading, const MambaNames& names) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;
@@ -103,6 +108,8 @@ void read_mamba(ConfigReading& reading, const MambaNames& names) {
                   "time_step_limit that bounds steps");
 }
 
+/// `expand` is what the width of the mixers is of the hidden size, at least 1; readers need it
+/// though it follows from heads.
 void write_mamba(const ModelConfig& m, const MambaNames& names, JsonObject& json) {
   const MambaConfig& mamba = m.hybrid.mamba;
   json.set(names.heads, mamba.heads);
@@ -116,7 +123,7 @@ void write_mamba(const ModelConfig& m, const MambaNames& names, JsonObject& json
   json.set("use_conv_bias", true);
 }
 
-/// As a pattern, or in newer files by name.
+/// Reads the layers as a pattern or, in newer files, by name.
 std::string read_letters(ConfigReading& reading) {
   constexpr std::pair<const char*, char> kNames[] = {
       {"mamba", 'M'}, {kLinear, 'M'}, {"attention", '*'}, {kFull, '*'}, {"mlp", '-'}};
@@ -135,6 +142,7 @@ std::string read_letters(ConfigReading& reading) {
 
 }  // namespace
 
+/// Its norms hold weight - 1 (apply_layernorm_1p), and each head of queries a gate.
 void read_qwen3_next(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   read_modern(reading);
@@ -173,6 +181,8 @@ void write_qwen3_next(const ModelDescription& description, JsonObject& json) {
   json.set("decoder_sparse_step", Index{1});
 }
 
+/// A model of mixers alone. The norm of the mixers spans all channels there, and a group's here, so
+/// that only one group is the same.
 void read_mamba2(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;

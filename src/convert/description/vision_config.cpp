@@ -6,6 +6,9 @@
 #include "convert/description/config_reading.h"
 #include "convert/description/model_options.h"
 
+// The config.json of LLaVA: a Llama in text_config, CLIP's encoder in vision_config, and the
+// projector between them.
+
 namespace mpitron::convert {
 namespace {
 
@@ -15,21 +18,21 @@ using config::ModelKind;
 using config::TowerSizes;
 using config::VlmConfig;
 
-/// The words of config.json, the first of which is written, and those of --vision-activation.
+/// Words of config.json for activations; of several for one the first is written.
 constexpr std::pair<const char*, ActivationKind> kClipActivations[] = {
     {"quick_gelu", ActivationKind::quick_gelu},
     {"gelu", ActivationKind::gelu_erf},
     {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
     {"gelu_new", ActivationKind::gelu_tanh}};
 
-/// What a Llama has where its file does not say it.
+/// Sizes of a Llama where its file leaves them out.
 constexpr std::pair<const char*, Index> kLlamaSizes[] = {
     {"vocab_size", 32000},       {"hidden_size", 4096},        {"num_hidden_layers", 32},
     {"num_attention_heads", 32}, {"intermediate_size", 11008}, {"max_position_embeddings", 2048}};
 constexpr double kLlamaEpsilon = 1e-6;
 
-/// Layers of the encoder behind which the language model looks: those of feature layer -1 are all,
-/// those of 2 the first two.
+/// Returns the layers of the encoder behind which the language model looks: all for feature layer
+/// -1, the first two for 2; 0 where the setting has no meaning here.
 Index layers_seen(const ConfigReading& reading, Index layers) {
   const bool one = reading.whole.reals("vision_feature_layer").empty();
   const double feature = one ? reading.whole.real("vision_feature_layer", -2) : 0;
@@ -129,7 +132,7 @@ void read_llava(ConfigReading& reading) {
   m.vlm = vlm;
 }
 
-/// Layers that were not read are not there any more, so that the last one is looked behind.
+/// Makes the last layer the one that is looked behind: layers that were not read are gone.
 void write_llava(const ModelDescription& description, JsonObject& json) {
   const VlmConfig& vlm = *description.model.vlm;
   ModelDescription language = description;

@@ -11,6 +11,9 @@
 #include "convert/formats/mpitron_checkpoint.h"
 #include "utils/error.h"
 
+// The formats of models by name, and how a path is recognised: by the file that only this format
+// has.
+
 namespace mpitron::convert {
 namespace {
 

@@ -21,6 +21,8 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;  // of many members, looked up by name
 
 constexpr const char *kSingle = "model.safetensors", *kIndex = "model.safetensors.index.json";
+/// Companions are read into memory and kept in a checkpoint's header: a limit against other files
+/// that have such a name.
 constexpr std::uintmax_t kLargestCompanion = std::uintmax_t{256} << 20;
 
 constexpr const char* kCompanions[] = {"tokenizer.json",
@@ -33,7 +35,7 @@ constexpr const char* kCompanions[] = {"tokenizer.json",
                                        "chat_template.jinja",
                                        "generation_config.json"};
 
-/// Tensor -> file, as the index says.
+/// Returns tensor -> file, as the index says.
 std::map<std::string, std::string> read_index(const fs::path& path) {
   const std::string text = read_file(path);
   const Json json = nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
@@ -74,6 +76,8 @@ std::string file_name(std::size_t number, std::size_t count) {
 /// Consecutive tensors of one file.
 using Part = std::vector<const TensorInfo*>;
 
+/// Begins a new file before the tensor that would pass the limit; order is kept, so that a file can
+/// be written while the source is read once.
 std::vector<Part> divide(const std::vector<TensorInfo>& tensors, Index bytes_per_file) {
   std::vector<Part> parts(1);
   Index bytes = 0;
@@ -88,6 +92,7 @@ std::vector<Part> divide(const std::vector<TensorInfo>& tensors, Index bytes_per
   return parts;
 }
 
+/// Returns the entries of a file's header, which has to be written before the first tensor.
 std::vector<io::SafetensorsEntry> layout_of(const Part& part) {
   std::vector<io::SafetensorsEntry> layout;
   for (const TensorInfo* info : part) {
@@ -112,6 +117,7 @@ void write_index(const fs::path& folder, const std::vector<Part>& parts, Index t
   file.commit();
 }
 
+/// Old weights would be read together with the new ones, or in place of them.
 void refuse_old_weights(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
@@ -130,6 +136,7 @@ HuggingFaceFolder::HuggingFaceFolder(const fs::path& folder) : folder_(folder) {
     for (const auto& [tensor, file] : file_of) {
       names.push_back(file);
     }
+    // Each file is opened once, though it stands behind many tensors.
     std::ranges::sort(names);
     names.erase(std::ranges::unique(names).begin(), names.end());
     for (const std::string& name : names) {
@@ -148,6 +155,7 @@ void HuggingFaceFolder::add_file(const fs::path& path) {
   files_.push_back(std::make_unique<io::SafetensorsFile>(path));
   for (const auto& [name, tensor] : files_.back()->tensors()) {
     const std::optional<DType> dtype = io::dtype_of(tensor.type);
+    // Bytes are weights only where experts are packed in MXFP4 (stacked_experts.h).
     const bool packed = dtype == DType::u8 && name.find(".experts.") != std::string::npos;
     const bool weight = packed || (dtype && is_floating(*dtype) && *dtype != DType::f64);
     if (!found_.emplace(name, &tensor).second) {
@@ -176,6 +184,8 @@ HostTensor HuggingFaceFolder::read(const std::string& name) {
     throw_data("{}: no tensor {} of a floating-point type among {}", folder_.string(), name,
                tensors_.size());
   }
+  // The result is a view of the mapped file; pages of the tensor before are given back, so that no
+  // more than one tensor is resident.
   forget_pages(last_);
   last_ = found_.at(name)->data;
   return HostTensor(*info, last_);

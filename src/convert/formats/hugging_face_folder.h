@@ -34,8 +34,8 @@ class HuggingFaceFolder : public TensorSource {
   std::span<const std::byte> last_;  // read before
 };
 
-/// Files beside the weights that describe tokenizer and generation, by name. config.json is not
-/// among them.
+/// Returns the files beside the weights that describe tokenizer and generation, by name.
+/// config.json is not among them; files of more than 256 MiB are left out.
 std::map<std::string, std::string> read_companions(const std::filesystem::path& folder);
 
 /// Writes all tensors of `source` in its order as safetensors files of at most `bytes_per_file`

@@ -25,16 +25,18 @@ using Kind = PickleValue::Kind;
 constexpr const char *kMetadata = ".metadata", *kCommon = "common.pt",
                      *kStacked = "decoder.layers.";
 
+/// Types of weights, by the global names under which PyTorch pickles them.
 constexpr std::pair<std::string_view, DType> kTypes[] = {
     {"torch.float32", DType::f32}, {"torch.bfloat16", DType::bf16}, {"torch.float16", DType::f16}};
 
-/// Where a piece lies is looked up by the tensor's name and the piece's offset.
+/// Returns the key under which the place of a piece is looked up: the tensor's name and the piece's
+/// offset.
 std::string place_key(std::string_view name, const std::vector<Index>& offset) {
   return fmt::format("{} {}", name, fmt::join(offset, ","));
 }
 
-/// The element type in a TensorProperties, whose state is a tuple or, in older versions, a
-/// dictionary; none for types that weights do not have.
+/// Returns the element type in a TensorProperties, whose state is a tuple or, in older versions, a
+/// dictionary; null for types that weights do not have.
 const DType* dtype_in(const PickleValue& properties) {
   const PickleValue* value = properties.find("dtype");
   if (value == nullptr && properties.state != nullptr && !properties.state->items.empty()) {
@@ -57,7 +59,7 @@ Index product(const std::vector<Index>& extents) {
   return std::accumulate(extents.begin(), extents.end(), Index{1}, std::multiplies<>());
 }
 
-/// Number of elements; -1 where an extent is 0 or there are more than `limit`.
+/// Returns the number of elements; -1 where an extent is 0 or there are more than `limit`.
 Index bounded_product(const std::vector<Index>& extents, Index limit) {
   Index numel = 1;
   for (const Index extent : extents) {
@@ -68,7 +70,8 @@ Index bounded_product(const std::vector<Index>& extents, Index limit) {
   return numel;
 }
 
-/// Whether a block lies inside an array; of one more than fits 63 bits it does not.
+/// Returns whether a block lies inside an array. Sizes are compared by subtraction, so that a block
+/// of more than 63 bits does not.
 bool is_inside(const std::vector<Index>& offset, const std::vector<Index>& size,
                const std::vector<Index>& whole) {
   if (offset.size() != whole.size() || size.size() != whole.size()) {
@@ -82,7 +85,7 @@ bool is_inside(const std::vector<Index>& offset, const std::vector<Index>& size,
   return true;
 }
 
-/// Bytes of all files beside the metadata: what they can hold at most.
+/// Returns the bytes of all files beside the metadata: what they can hold at most.
 Index bytes_of_files(const fs::path& folder) {
   std::uintmax_t sum = 0;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -93,7 +96,7 @@ Index bytes_of_files(const fs::path& folder) {
   return static_cast<Index>(sum);
 }
 
-/// Row-major distances between neighbours.
+/// Returns the row-major distances between neighbours.
 std::vector<Index> strides_of(const std::vector<Index>& extents) {
   std::vector<Index> strides(extents.size(), 1);
   for (std::size_t i = extents.size(); i-- > 1;) {
@@ -136,6 +139,8 @@ MegatronDist::MegatronDist(const fs::path& path) : folder_(iteration_folder(path
   }
 }
 
+/// All that is unexpected in the metadata ends here: such files come from a damaged copy or from a
+/// release whose metadata has another form.
 void MegatronDist::broken(const std::string& what) const {
   throw_data("{}: {}: corrupt, or of an unknown version", (folder_ / kMetadata).string(), what);
 }
@@ -166,6 +171,8 @@ void MegatronDist::read_metadata() {
   read_places(*places);
 }
 
+/// Collects the global tensors that are parameters, with their pieces. Sizes are held against the
+/// bytes on disk before memory for them is asked for.
 void MegatronDist::read_tensors(const PickleValue& list) {
   const Index most_bytes = bytes_of_files(folder_);
   for (std::size_t i = 0; i + 1 < list.entries.size(); i += 2) {
@@ -200,6 +207,8 @@ void MegatronDist::read_tensors(const PickleValue& list) {
   }
 }
 
+/// Collects where each piece lies. A name with a folder in it is refused: metadata must not reach
+/// outside its checkpoint.
 void MegatronDist::read_places(const PickleValue& list) {
   for (std::size_t i = 0; i + 1 < list.entries.size(); i += 2) {
     const PickleValue &index = *list.entries[i], &place = *list.entries[i + 1];
@@ -221,7 +230,8 @@ void MegatronDist::read_places(const PickleValue& list) {
   }
 }
 
-/// Parameters of all layers are one tensor, unless the layers differ.
+/// Lists a global tensor under our names: parameters of all layers are one tensor there, unless the
+/// layers differ.
 void MegatronDist::add_parameter(const std::string& key, const Global& global) {
   const std::size_t prefix = std::strlen(kStacked);
   const bool stacked =
@@ -244,7 +254,8 @@ void MegatronDist::add_parameter(const std::string& key, const Global& global) {
   }
 }
 
-/// Parts of a parameter have keys of their own, whose last words name them.
+/// Lists a tensor, or notes it as a part: parts of a parameter have keys of their own, whose last
+/// words name them.
 void MegatronDist::add_tensor(TensorInfo info, const Source& source) {
   const std::size_t point = info.name.rfind('.');
   const std::string parameter = info.name.substr(0, point), word = info.name.substr(point + 1);
@@ -279,6 +290,8 @@ const MappedFile& MegatronDist::file(const std::string& name) {
                                : files_.emplace(name, MappedFile(folder_ / name)).first->second;
 }
 
+/// Opens the archive of one tensor inside the larger file, compares its shape and type with the
+/// metadata, and copies the rows of the asked layer.
 Index MegatronDist::copy_chunk(const Source& source, const Global& global, const Chunk& chunk,
                                HostTensor& result) {
   const bool stacked = source.layer >= 0;
@@ -327,6 +340,7 @@ Index MegatronDist::copy_chunk(const Source& source, const Global& global, const
   return product(size);
 }
 
+/// Puts a parameter together: its parts one below the other, each from its chunks.
 HostTensor MegatronDist::read(const std::string& name) {
   const TensorInfo* info = find(name);
   if (info == nullptr) {
@@ -352,7 +366,8 @@ HostTensor MegatronDist::read(const std::string& name) {
   return result;
 }
 
-/// Of the shape and type that `info` says.
+/// Reads one global tensor, or one layer of it, of the shape and type that `info` says. Chunks lie
+/// inside the tensor each; that their sizes add up shows that none is missing.
 HostTensor MegatronDist::read_key(const Source& source, const TensorInfo& info) {
   const Global& global = globals_.at(source.key);
   Shape shape;

@@ -18,7 +18,8 @@ namespace mpitron::convert {
 /// out. Nothing in the files is run. Error(data) for pieces that are missing or outside their file.
 class MegatronDist : public TensorSource {
  public:
-  /// `path`: iter_0000123, or the folder with the tracker.
+  /// Opens iter_0000123, or the folder with the tracker, and reads the metadata; tensors are read
+  /// later.
   explicit MegatronDist(const std::filesystem::path& path);
 
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
@@ -37,6 +38,7 @@ class MegatronDist : public TensorSource {
   struct Chunk {
     Extents offset, size;
   };
+  /// A tensor as the metadata describes it, before layers are taken apart.
   struct Global {
     DType dtype = DType::f32;
     Extents size;
@@ -71,7 +73,7 @@ class MegatronDist : public TensorSource {
   ModelDescription description_;
 };
 
-/// Whether there is a `.metadata`.
+/// Returns whether there is a `.metadata`.
 bool is_megatron_dist(const std::filesystem::path& path);
 
 }  // namespace mpitron::convert

@@ -15,6 +15,7 @@ namespace {
 
 using Kind = io::PickleValue::Kind;
 
+/// Names of Transformer Engine's fused layers and of later releases, and ours in their place.
 constexpr std::pair<const char*, const char*> kOtherNames[] = {
     {"self_attention.linear_qkv.layer_norm_", "input_layernorm."},
     {"self_attention.in_proj.layer_norm_", "input_layernorm."},
@@ -37,7 +38,7 @@ constexpr const char* kRows[] = {"word_embeddings.weight",
                                  ".mixer.D",
                                  ".mixer.norm.weight",
                                  ".softmax_offset"};
-/// ... and by columns.
+/// Ends of names of what they divide by columns; everything else each rank has whole.
 constexpr const char* kColumns[] = {"linear_proj.weight", "linear_fc2.weight", "out_proj.weight"};
 
 template <class Ends>
@@ -45,7 +46,8 @@ bool ends_with_any(const std::string& name, const Ends& ends) {
   return std::ranges::any_of(ends, [&](const char* end) { return name.ends_with(end); });
 }
 
-/// Of numbers, words and lists of them; null for everything else.
+/// Returns numbers, words and lists of them as JSON; null for everything else, such as classes and
+/// torch types.
 nlohmann::json plain(const io::PickleValue& value) {
   switch (value.kind) {
     case Kind::boolean:
@@ -122,8 +124,8 @@ bool is_extra_state(const std::string& name) {
 
 namespace {
 
-/// The reference's programs differ, and their arguments do not say which it was; but Mamba's wants
-/// a specification of its layers.
+/// Adds what arguments leave open: the reference's programs differ, and their arguments do not say
+/// which it was; but Mamba's wants a specification of its layers.
 void complete(nlohmann::json& json, bool has_positions) {
   if (json.contains("layernorm_epsilon") && !json.contains("norm_epsilon")) {  // older name
     json["norm_epsilon"] = json["layernorm_epsilon"];

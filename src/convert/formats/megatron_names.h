@@ -14,6 +14,7 @@ enum class Division {
   rows,   // each has its rows of the first part, then of the next one (`parts_of`)
   columns
 };
+/// Returns the division by our name of the parameter; whole for names that are not known to be cut.
 Division division_of(const std::string& our_name);
 
 /// A part of a parameter's rows, in their order, and what torch_dist's key of it ends with, behind
@@ -22,30 +23,31 @@ struct RowPart {
   Index rows = 0;
   const char* name = "";
 };
-/// Of a parameter of so many rows in parts that are cut each for itself: the halves of gated
-/// layers, the projections and convolutions of Mamba and delta nets; else one part.
+/// Returns the parts of a parameter of so many rows that are cut each for itself: the halves of
+/// gated layers, the projections and convolutions of Mamba and delta nets; else one part.
 std::vector<RowPart> parts_of(const std::string& our_name, const config::ModelConfig& model,
                               Index rows);
 
-/// Our name of a Megatron parameter: without the wrapper's `module.`; norms that Transformer Engine
-/// keeps inside linear layers have the names of the local specification, and a convolution of later
-/// releases that of the first ones.
+/// Returns our name of a Megatron parameter: without the wrapper's `module.`; norms that
+/// Transformer Engine keeps inside linear layers have the names of the local specification, and a
+/// convolution of later releases that of the first ones.
 std::string our_name_of(std::string name);
 
 /// The table of learned positions.
 inline constexpr const char* kPositions = "embedding.position_embeddings.weight";
 
-/// Not a weight: states of fp8 scaling.
+/// Returns whether a name is that of Transformer Engine's states of fp8 scaling, which are no
+/// weights.
 bool is_extra_state(const std::string& name);
 
-/// The model that the arguments of a Megatron checkpoint (a Namespace, or a dictionary) describe.
-/// They always name learned positions where nobody chose others: `has_positions` tells whether the
-/// model has a tensor of them.
+/// Returns the model that the arguments of a Megatron checkpoint (a Namespace, or a dictionary)
+/// describe. They always name learned positions where nobody chose others: `has_positions` tells
+/// whether the model has a tensor of them. `source` names the file in errors.
 ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
                                          const std::string& source, bool has_positions);
 
-/// Type and shape of a torch tensor as ours. Error(data) for types and ranks that weights do not
-/// have.
+/// Returns type and shape of a torch tensor as ours. Error(data) for types and ranks that weights
+/// do not have.
 TensorInfo info_of(const io::TorchTensor& tensor, const std::string& name,
                    const std::string& source);
 

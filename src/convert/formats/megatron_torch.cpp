@@ -23,6 +23,7 @@ using io::TorchTensor;
 constexpr const char *kTorchFile = "model_optim_rng.pt", *kPrefix = "mp_rank_",
                      *kLayers = "decoder.layers.";
 
+/// The place of a rank's folder, ordered by stage.
 struct RankName {
   std::size_t tensor = 0, stage = 0;
   bool operator<(const RankName& other) const {
@@ -30,7 +31,8 @@ struct RankName {
   }
 };
 
-/// "mp_rank_01" or "mp_rank_01_003"; none for other names.
+/// Reads "mp_rank_01" or "mp_rank_01_003"; none for other names. A third number would be an expert
+/// rank, whose experts are numbered within it: refused.
 std::optional<RankName> parse_rank_name(const std::string& name) {
   if (!name.starts_with(kPrefix)) {
     return std::nullopt;
@@ -50,7 +52,7 @@ std::optional<RankName> parse_rank_name(const std::string& name) {
   return rank;
 }
 
-/// The number of the layer in a name, and the text behind it.
+/// Returns the number of the layer in a name, and the text behind it.
 std::optional<std::pair<Index, std::string>> layer_in(const std::string& name) {
   if (!name.starts_with(kLayers)) {
     return std::nullopt;
@@ -79,7 +81,7 @@ void for_each_parameter(const PickleValue& state_dict, const Use& use) {
   }
 }
 
-/// Layers of a chunk, which it counts from 0.
+/// Counts the layers of a chunk, which it numbers from 0.
 Index layers_in(const PickleValue& state_dict) {
   std::set<Index> layers;
   for_each_parameter(state_dict, [&](const std::string& name, const PickleValue&) {
@@ -90,7 +92,7 @@ Index layers_in(const PickleValue& state_dict) {
   return static_cast<Index>(layers.size());
 }
 
-/// Each shard has its piece of every part, one below the other.
+/// Joins shards by rows: each has its piece of every part, one below the other.
 void join_rows(const std::vector<TorchTensor>& shards, const std::vector<RowPart>& parts,
                HostTensor& result) {
   const std::size_t row = result.bytes().size() / static_cast<std::size_t>(result.shape()[0]);
@@ -108,7 +110,7 @@ void join_rows(const std::vector<TorchTensor>& shards, const std::vector<RowPart
   }
 }
 
-/// Whether the parts make up all rows, each with the same number for every rank.
+/// Returns whether the parts make up all rows, each with the same number for every rank.
 bool fits(const std::vector<RowPart>& parts, Index rows, Index ranks) {
   for (const RowPart& part : parts) {
     rows -= part.rows;
@@ -119,6 +121,7 @@ bool fits(const std::vector<RowPart>& parts, Index rows, Index ranks) {
   return rows == 0;
 }
 
+/// Joins shards side by side.
 void join_columns(const std::vector<TorchTensor>& shards, HostTensor& result) {
   const auto rows = static_cast<std::size_t>(result.shape()[0]);
   const std::size_t row = result.bytes().size() / rows, piece = row / shards.size();
@@ -131,6 +134,8 @@ void join_columns(const std::vector<TorchTensor>& shards, HostTensor& result) {
   }
 }
 
+/// Compares what all tensor parallel ranks hold whole (norms, biases behind a sum): copies that
+/// drifted apart are a damaged run, and none of them is the right one.
 void check_copies(const std::vector<TorchTensor>& copies, const HostTensor& first,
                   const std::string& name) {
   std::vector<std::byte> other(first.bytes().size());
@@ -155,6 +160,7 @@ MegatronTorch::MegatronTorch(const fs::path& path) {
   }
 }
 
+/// Maps every rank's file; folders must make up a full grid of tensor ranks and stages.
 void MegatronTorch::open_ranks(const fs::path& folder) {
   std::map<RankName, fs::path> files;
   for (const auto& entry : fs::directory_iterator(folder)) {
@@ -173,6 +179,7 @@ void MegatronTorch::open_ranks(const fs::path& folder) {
   }
 }
 
+/// Reads the arguments of the first rank; all ranks store the same.
 void MegatronTorch::read_description(const fs::path& folder) {
   const io::TorchArchive& first = rank(0, 0).archive;
   const PickleValue* arguments = first.root().find("args");
@@ -191,7 +198,8 @@ void MegatronTorch::read_description(const fs::path& folder) {
   description_.iteration = iteration_of(folder);
 }
 
-/// Chunks lie over the layers chunk by chunk, and in each chunk stage by stage.
+/// Walks chunks and stages in the order of the layers: chunks lie over the layers chunk by chunk,
+/// and in each chunk stage by stage (interleaved pipelines have model0, model1, ...).
 void MegatronTorch::collect_parameters() {
   std::vector<std::string> keys;
   for (int chunk = 0; rank(0, 0).archive.root().find("model" + std::to_string(chunk)); ++chunk) {
@@ -217,6 +225,7 @@ void MegatronTorch::collect_parameters() {
   }
 }
 
+/// Lists a chunk's parameters of all tensor ranks, with layers renumbered from `first_layer` on.
 void MegatronTorch::add_chunk(std::size_t stage, const std::string& key, Index first_layer) {
   for (std::size_t tensor_rank = 0; tensor_rank < tensor_ranks_; ++tensor_rank) {
     const PickleValue* chunk = rank(tensor_rank, stage).archive.root().find(key);
@@ -233,6 +242,8 @@ void MegatronTorch::add_chunk(std::size_t stage, const std::string& key, Index f
   }
 }
 
+/// Notes a rank's shard. The output layer of a tied model is a copy of the embedding on the last
+/// stage, and ignored.
 void MegatronTorch::add_parameter(std::size_t tensor_rank, std::size_t stage,
                                   const std::string& name, const PickleValue& value) {
   if (name == "output_layer.weight" && !description_.model.untie_embeddings_and_output_weights) {
@@ -252,6 +263,8 @@ void MegatronTorch::add_parameter(std::size_t tensor_rank, std::size_t stage,
   shards.values[tensor_rank] = &value;
 }
 
+/// Returns the shards in the order of tensor ranks; Error(data) where one is missing or differs in
+/// shape or type.
 std::vector<TorchTensor> MegatronTorch::shards_of(const std::string& name) const {
   const auto found = shards_.find(name);
   if (found == shards_.end()) {
@@ -272,6 +285,7 @@ std::vector<TorchTensor> MegatronTorch::shards_of(const std::string& name) const
   return tensors;
 }
 
+/// Returns type and shape of the whole tensor, from its first shard and the way it is divided.
 TensorInfo MegatronTorch::global_info(const std::string& name) const {
   const std::vector<TorchTensor> shards = shards_of(name);
   const std::string& source = rank(0, shards_.at(name).stage).archive.source();
@@ -291,9 +305,11 @@ TensorInfo MegatronTorch::global_info(const std::string& name) const {
   return info;
 }
 
+/// Joins the shards by the way in which Megatron divides this parameter.
 HostTensor MegatronTorch::read(const std::string& name) {
   const TensorInfo info = global_info(name);
   const std::vector<TorchTensor> shards = shards_of(name);
+  // A single shard needs no memory of its own.
   if (shards.size() == 1 && shards[0].contiguous()) {
     return HostTensor(info, shards[0].storage.first(static_cast<std::size_t>(info.bytes())));
   }
@@ -313,6 +329,7 @@ HostTensor MegatronTorch::read(const std::string& name) {
   return result;
 }
 
+/// Looks for folders mp_rank_... in the folder, or in that of the iteration that it names.
 bool is_megatron_torch(const fs::path& path) {
   if (!fs::is_directory(path)) {
     return false;

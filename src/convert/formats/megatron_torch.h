@@ -18,17 +18,19 @@ namespace mpitron::convert {
 /// do not fit, copies that differ.
 class MegatronTorch : public TensorSource {
  public:
-  /// `path`: iter_0000123, or the folder with the tracker.
+  /// Opens iter_0000123, or the folder with the tracker: all ranks' files are mapped and listed,
+  /// tensors are read later.
   explicit MegatronTorch(const std::filesystem::path& path);
 
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
   HostTensor read(const std::string& name) override;
 
   const ModelDescription& description() const { return description_; }
-  /// Output matrices that the last stage keeps as a copy of the embedding.
+  /// Names the output matrices that the last stage keeps as a copy of the embedding.
   const std::vector<std::string>& ignored() const { return ignored_; }
 
  private:
+  /// The mapped file of a rank; the archive views it.
   struct RankFile {
     explicit RankFile(const std::filesystem::path& path)
         : mapped(path), archive(mapped.bytes(), path.string()) {}
@@ -61,7 +63,7 @@ class MegatronTorch : public TensorSource {
   ModelDescription description_;
 };
 
-/// Whether there are folders mp_rank_TT.
+/// Returns whether there are folders mp_rank_TT.
 bool is_megatron_torch(const std::filesystem::path& path);
 
 }  // namespace mpitron::convert

@@ -10,16 +10,21 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// This program's own checkpoints (checkpoint.h5, docs/checkpoint-format.md) as a source and a
+// target of conversions: only the data sets below model/, and what the header says of the model.
+
 namespace mpitron::convert {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char *kCheckpointFile = "checkpoint.h5", *kModel = "model/";
-// What the configuration does not say and the way back needs.
+/// Key of the header's text with the family that the model came from: the configuration does not
+/// say it, and the way back needs it.
 constexpr const char* kModelType = "hugging_face/model_type";
 using checkpoint::kVocabularySize;
 
+/// Returns the file of a checkpoint, given as the file, its folder, or the folder with the tracker.
 fs::path file_of(const fs::path& path) {
   if (!fs::is_directory(path)) {
     return path;
@@ -27,6 +32,7 @@ fs::path file_of(const fs::path& path) {
   return (fs::exists(path / kCheckpointFile) ? path : iteration_folder(path)) / kCheckpointFile;
 }
 
+/// A conversion must not carry damaged weights into a format without hashes.
 void check_bytes(const checkpoint::File& file) {
   const checkpoint::Verification result = checkpoint::verify(file);
   if (!result.damaged.empty()) {
@@ -120,6 +126,7 @@ fs::path write_mpitron_checkpoint(const fs::path& root, const ModelDescription& 
     sets.push_back({.name = kModel + info.name, .shape = info.shape, .dtype = info.dtype});
   }
   sets = checkpoint::create_file(path, header_of(description, build), std::move(sets));
+  // Written in the order of the file, for its blocks to be written one after the other.
   std::ranges::sort(sets, {}, &checkpoint::DataSet::offset);
   const Index total = source.bytes();
   Index done = 0;

@@ -11,17 +11,17 @@ namespace mpitron::convert {
 /// The model in a checkpoint of this program. Optimizer states are left where they are.
 class MpitronCheckpoint : public TensorSource {
  public:
-  /// `path`: checkpoint.h5, its folder, or a folder of checkpoints, whose tracker chooses. All
-  /// bytes are compared with their hashes first. Error(data).
+  /// Opens checkpoint.h5, its folder, or a folder of checkpoints, whose tracker chooses. All bytes
+  /// are compared with their hashes first. Error(data).
   explicit MpitronCheckpoint(const std::filesystem::path& path);
 
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
   HostTensor read(const std::string& name) override;
 
-  /// What the header says. ModelReader, which has the tensors of every format under our names,
-  /// takes type and rows of the words' matrix from there.
+  /// Returns the description in the header. ModelReader, which has the tensors of every format
+  /// under our names, takes type and rows of the words' matrix from there.
   const ModelDescription& description() const { return description_; }
-  /// Of the header; null where it has none of this name.
+  /// Returns a text of the header; null where it has none of this name.
   const std::string* text(const std::string& name) const;
   const std::filesystem::path& path() const { return file_.path(); }
 
@@ -32,7 +32,7 @@ class MpitronCheckpoint : public TensorSource {
   ModelDescription description_;
 };
 
-/// Whether `path` is one that MpitronCheckpoint would look into.
+/// Returns whether `path` is one that MpitronCheckpoint would look into.
 bool is_mpitron_checkpoint(const std::filesystem::path& path);
 
 /// Writes all tensors of `source` as a checkpoint below `root`: iter_0000123/ or, without

@@ -9,11 +9,15 @@
 
 #include "utils/error.h"
 
+// Experts in one tensor of a layer, seen as tensors of their own, and the other way around; MXFP4
+// blocks are decoded on the way in (OCP Microscaling Formats 1.0).
+
 namespace mpitron::convert {
 namespace {
 
 constexpr std::string_view kExperts = ".experts.", kBlocks = "_blocks", kScales = "_scales";
 constexpr Index kBlock = 32;  // numbers that share a scale
+/// The numbers of E2M1 by their four bits: a sign, two bits of exponent, one of mantissa.
 constexpr std::array<float, 16> kFourBits = {0,    .5f,  1,  1.5f,  2,  3,  4,  6,
                                              -0.f, -.5f, -1, -1.5f, -2, -3, -4, -6};
 
@@ -68,7 +72,7 @@ void copy_part(const Piece& piece, const std::byte* stack, const std::byte* part
   }
 }
 
-/// Rows of the packed matrix belong to the parts in turn.
+/// Decodes an expert's part; rows of the packed matrix belong to the parts in turn.
 HostTensor unpacked(const Piece& piece, const HostTensor& blocks, const HostTensor& scales) {
   HostTensor result(piece.info);
   auto* values = reinterpret_cast<BFloat16*>(result.data());
@@ -77,6 +81,7 @@ HostTensor unpacked(const Piece& piece, const HostTensor& blocks, const HostTens
     const Index stored = (piece.expert * rows + row) * piece.stack->count + piece.part;
     for (Index group = 0; group < groups; ++group) {
       const auto at = static_cast<std::size_t>(stored * groups + group);
+      // Each number times a power of two fits into bf16 exactly: two bits of mantissa at most.
       const int exponent = std::to_integer<int>(scales.bytes()[at]) - 127;
       for (std::size_t byte = 0; byte < kBlock / 2; ++byte) {
         const auto two = std::to_integer<std::size_t>(blocks.bytes()[at * kBlock / 2 + byte]);
@@ -88,6 +93,7 @@ HostTensor unpacked(const Piece& piece, const HostTensor& blocks, const HostTens
   return result;
 }
 
+/// Lists a piece for every expert and part of a stack, and cuts it out when it is read.
 class UnstackedExperts : public TensorSource {
  public:
   explicit UnstackedExperts(std::unique_ptr<TensorSource> files) : files_(std::move(files)) {
@@ -140,7 +146,7 @@ class UnstackedExperts : public TensorSource {
     }
   }
 
-  /// [out, in] or [out] of each part.
+  /// Returns [out, in] or [out] of each part. Error(data) for a stack of another shape.
   Shape shape_of_part(const TensorInfo& info, const Stack& stack, bool packed) const {
     const Shape& s = info.shape;
     if (packed && stack.matrix && s.rank() == 4 && s.numel() > 0 && s[1] % stack.count == 0 &&
@@ -166,6 +172,7 @@ class UnstackedExperts : public TensorSource {
   std::map<std::string, Piece> pieces_;
 };
 
+/// Collects the pieces of each stack, and fills the stack when it is read.
 class StackedExperts : public TensorSource {
  public:
   explicit StackedExperts(TensorSource& theirs) : theirs_(theirs) {
@@ -195,7 +202,7 @@ class StackedExperts : public TensorSource {
   }
 
  private:
-  /// False: it is no tensor of an expert.
+  /// Notes a tensor as a piece of a stack; false where it is no tensor of an expert.
   bool add(const TensorInfo& info) {
     const std::size_t at = info.name.find(kExperts);
     if (at == std::string::npos) {

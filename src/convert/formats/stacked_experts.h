@@ -12,13 +12,13 @@
 
 namespace mpitron::convert {
 
-/// Each expert's tensors under names of their own: `..experts.3.gate_proj.weight` [f, h],
+/// Returns each expert's tensors under names of their own: `..experts.3.gate_proj.weight` [f, h],
 /// `up_proj.weight`, `down_proj.weight` [h, f], and `.bias` of each. MXFP4 is read as bf16, which
-/// holds its numbers exactly. All others as they are. Error(data) tells a shape that is none of
+/// holds its numbers exactly. All others are as they are. Error(data) tells a shape that is none of
 /// these.
 std::unique_ptr<TensorSource> unstack_experts(std::unique_ptr<TensorSource> files);
 
-/// The inverse, of tensors named as above, which outlive the result; not in MXFP4.
+/// Returns the inverse, of tensors named as above, which outlive the result; not in MXFP4.
 std::unique_ptr<TensorSource> stack_experts(TensorSource& theirs);
 
 }  // namespace mpitron::convert

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+// Sources of tensors: what all formats share, and the view of a source in another element type.
+
 namespace mpitron::convert {
 namespace {
 
+/// Casts each tensor when it is read.
 class CastSource : public TensorSource {
  public:
   CastSource(TensorSource& source, DType dtype)
@@ -48,6 +51,8 @@ std::unique_ptr<TensorSource> cast_source(TensorSource& source, DType dtype) {
 
 namespace {
 
+/// By way of fp32, which holds every bf16 and fp16 exactly. Bytes of a mapped file need not be
+/// aligned, therefore memcpy.
 template <class From, class To>
 void cast_elements(std::span<const std::byte> from, std::byte* to) {
   const std::size_t count = from.size() / sizeof(From);

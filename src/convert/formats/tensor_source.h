@@ -12,7 +12,7 @@
 
 namespace mpitron::convert {
 
-/// What a tensor is, without its data.
+/// Name, shape and type of a tensor, without its data.
 struct TensorInfo {
   std::string name;
   Shape shape;
@@ -25,13 +25,13 @@ struct TensorInfo {
 /// A row-major tensor in host memory: its own, or a view of a mapped file that lives longer.
 class HostTensor {
  public:
-  /// Zeros.
+  /// Makes a tensor of zeros with memory of its own.
   explicit HostTensor(const TensorInfo& info)
       : shape_(info.shape),
         dtype_(info.dtype),
         own_(static_cast<std::size_t>(info.bytes())),
         bytes_(own_) {}
-  /// A view.
+  /// Makes a view of bytes that live longer.
   HostTensor(const TensorInfo& info, std::span<const std::byte> bytes)
       : shape_(info.shape), dtype_(info.dtype), bytes_(bytes) {
     MPITRON_CHECK(static_cast<Index>(bytes.size()) == info.bytes(), info.name);
@@ -44,7 +44,7 @@ class HostTensor {
   const Shape& shape() const { return shape_; }
   DType dtype() const { return dtype_; }
   std::span<const std::byte> bytes() const { return bytes_; }
-  /// Of a tensor with memory of its own.
+  /// Returns the memory to write to; only for a tensor with memory of its own.
   std::byte* data() {
     MPITRON_CHECK(own_.size() == bytes_.size(), own_.size());
     return own_.data();
@@ -57,7 +57,7 @@ class HostTensor {
   std::span<const std::byte> bytes_;
 };
 
-/// The same values in another floating-point type, rounded to nearest even.
+/// Returns the values in another floating-point type, rounded to nearest even.
 HostTensor cast(const HostTensor& tensor, DType dtype);
 
 /// A model's tensors under the names of some format, read one at a time.
@@ -65,21 +65,22 @@ class TensorSource {
  public:
   virtual ~TensorSource() = default;
 
-  /// In the order in which reading is cheapest.
+  /// Lists all tensors, in the order in which reading is cheapest.
   virtual const std::vector<TensorInfo>& tensors() const = 0;
-  /// A tensor of the list. The result may view memory of the source. Error(data) names file and
-  /// tensor.
+  /// Reads a tensor of the list. The result may view memory of the source. Error(data) names file
+  /// and tensor.
   virtual HostTensor read(const std::string& name) = 0;
 
-  /// Null where there is none.
+  /// Returns the tensor of this name; null where there is none.
   const TensorInfo* find(const std::string& name) const;
+  /// Returns the bytes of all tensors.
   Index bytes() const;
 };
 
-/// The same tensors in one floating-point type.
+/// Returns a view of `source`, which outlives it, with all tensors in one floating-point type.
 std::unique_ptr<TensorSource> cast_source(TensorSource& source, DType dtype);
 
-/// Told after each tensor: bytes so far, of how many, and what was just done.
+/// Called after each tensor: bytes so far, of how many, and what was just done.
 using Progress = std::function<void(Index done, Index total, const std::string& name)>;
 
 }  // namespace mpitron::convert

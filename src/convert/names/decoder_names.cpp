@@ -9,6 +9,8 @@ namespace {
 using enum Extent;
 using enum When;
 
+/// GPT-2. Its linear layers are Conv1D modules, which keep the input first: matrices are
+/// transposed.
 constexpr Entry kGpt2Start[] = {
     padded("embedding.word_embeddings.weight", hidden, "transformer.wte.weight"),
     matrix("embedding.position_embeddings.weight", positions, hidden, "transformer.wpe.weight"),
@@ -47,6 +49,7 @@ constexpr Entry kGpt2End[] = {
     padded("output_layer.weight", hidden, "lm_head.weight").only(untied),
 };
 
+/// Llama, and the blocks that its descendants share with it.
 constexpr Entry kLlamaStart[] = {
     padded("embedding.word_embeddings.weight", hidden, "model.embed_tokens.weight"),
 };
@@ -96,6 +99,7 @@ constexpr Entry kLlamaEnd[] = {
     padded("output_layer.weight", hidden, "lm_head.weight").only(untied),
 };
 
+/// Mixtral: w1 is the gate, w3 the other half, w2 the way back.
 constexpr Entry kMixtralExperts[] = {
     matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
            "model.layers.{}.block_sparse_moe.gate.weight"),
@@ -106,6 +110,7 @@ constexpr Entry kMixtralExperts[] = {
            "model.layers.{}.block_sparse_moe.experts.{e}.w2.weight"),
 };
 
+/// DeepSeek: queries with or without a compression, keys and values from a latent with its norm.
 constexpr Entry kLatentAttention[] = {
     matrix("decoder.layers.{}.self_attention.linear_proj.weight", hidden, latent_values,
            "model.layers.{}.self_attn.o_proj.weight"),
@@ -129,6 +134,7 @@ constexpr Entry kLatentAttention[] = {
            "model.layers.{}.self_attn.kv_a_layernorm.weight"),
 };
 
+/// Dense layers first, then experts beside shared ones, which count as one wide MLP.
 constexpr Entry kDeepSeekMlp[] = {
     joined("decoder.layers.{}.mlp.linear_fc1.weight", fc1, hidden,
            {{{"model.layers.{}.mlp.gate_proj.weight", ffn},
@@ -156,7 +162,8 @@ constexpr Entry kDeepSeekMlp[] = {
         .only(shared_expert),
 };
 
-/// Of layers of one branch, whose norm has one name there and that of its kind here.
+/// Mamba-2 and Nemotron-H: layers of one branch, whose norm has one name there and that of its kind
+/// here.
 constexpr Entry kMambaStart[] = {
     padded("embedding.word_embeddings.weight", hidden, "backbone.embeddings.weight"),
 };
@@ -187,6 +194,7 @@ constexpr Entry kMambaMixer[] = {
         .only(mamba_layer),
 };
 
+/// Nemotron-H: one norm a layer, called `norm`, which is here named by what follows it.
 constexpr Entry kNemotronLayer[] = {
     vector("decoder.layers.{}.input_layernorm.weight", hidden, "backbone.layers.{}.norm.weight")
         .only(attention_layer),
@@ -214,6 +222,7 @@ constexpr Entry kMambaEnd[] = {
     padded("output_layer.weight", hidden, "lm_head.weight").only(untied),
 };
 
+/// Qwen3-Next: q_proj holds each query head with its gate.
 constexpr Entry kGatedAttention[] = {
     matrix("decoder.layers.{}.self_attention.linear_proj.weight", hidden, queries,
            "model.layers.{}.self_attn.o_proj.weight")
@@ -232,6 +241,8 @@ constexpr Entry kGatedAttention[] = {
         .only(attention_layer),
 };
 
+/// Gated delta nets: theirs are two projections (q, k, v, z and b, a), each by key heads; here they
+/// are one.
 constexpr Entry kDeltaNet[] = {
     joined("decoder.layers.{}.self_attention.in_proj.weight", delta_projected, hidden,
            {{{"model.layers.{}.linear_attn.in_proj_qkvz.weight", delta_streams},
@@ -255,6 +266,7 @@ constexpr Entry kDeltaNet[] = {
         .only(delta_layer),
 };
 
+/// Experts of Qwen3-Next, with a gate before the shared one.
 constexpr Entry kQwenExperts[] = {
     matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
            "model.layers.{}.mlp.gate.weight"),
@@ -272,12 +284,13 @@ constexpr Entry kQwenExperts[] = {
            "model.layers.{}.mlp.shared_expert_gate.weight"),
 };
 
+/// GPT-OSS: a logit a head that takes part in the softmax and has no value.
 constexpr Entry kSinks[] = {
     vector("decoder.layers.{}.self_attention.core_attention.softmax_offset", heads,
            "model.layers.{}.self_attn.sinks"),
 };
 
-/// As formats/stacked_experts.h takes their tensors apart.
+/// Experts' tensors as formats/stacked_experts.h takes them apart.
 constexpr Entry kGptOssExperts[] = {
     matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
            "model.layers.{}.mlp.router.weight"),
@@ -294,6 +307,8 @@ constexpr Entry kGptOssExperts[] = {
            "model.layers.{}.mlp.experts.{e}.down_proj.bias"),
 };
 
+/// The families, in the order of a model: blocks whose names have {} are written out layer by
+/// layer.
 constexpr EntryBlock kGpt2[] = {kGpt2Start, kGpt2Layer, kGpt2End};
 constexpr EntryBlock kLlama[] = {kLlamaStart, kLlamaNorms, kLlamaAttention, kLlamaMlp, kLlamaEnd};
 constexpr EntryBlock kMixtral[] = {kLlamaStart, kLlamaNorms, kLlamaAttention, kMixtralExperts,

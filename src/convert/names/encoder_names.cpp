@@ -1,6 +1,7 @@
 #include "convert/names/name_families.h"
 
-// The same of Megatron-BERT and T5.
+// Tables of names of Megatron-BERT and T5: what each of our parameters is called there, and in
+// which order its rows stand.
 
 namespace mpitron::convert {
 namespace {
@@ -121,6 +122,8 @@ constexpr Entry kT5End[] = {
     vector("encoder.final_layernorm.weight", hidden, "encoder.final_layer_norm.weight"),
     vector("decoder.final_layernorm.weight", hidden, "decoder.final_layer_norm.weight"),
     padded("output_layer.weight", hidden, "lm_head.weight"),
+    // Ours has a bias there and theirs has none: zero on the way in, and required to be zero on the
+    // way out.
     joined("lm_head.output_layer.bias", padded_vocabulary, none, {}),
 };
 

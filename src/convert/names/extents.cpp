@@ -3,12 +3,16 @@
 #include "nn/state_space/recurrent_layers.h"
 #include "utils/check.h"
 
+// Sizes by their names in the tables of names. Each function knows one group and hands the rest on,
+// from the common ones to experts, latents, images and states.
+
 namespace mpitron::convert {
 namespace {
 
 using config::ModelConfig;
 using enum Extent;
 
+/// Rows of fc1 for each row of its width: a gated MLP has gate and value in one matrix.
 Index halves(const ModelConfig& m) {
   return m.gated_linear_unit ? 2 : 1;
 }
@@ -102,6 +106,7 @@ Index extent_of_experts(Extent which, const ModelConfig& m) {
 
 }  // namespace
 
+/// Sizes of the whole model, not of a rank.
 Index extent(Extent which, const ModelDescription& description) {
   const ModelConfig& m = description.model;
   switch (which) {

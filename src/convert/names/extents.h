@@ -4,8 +4,8 @@
 
 namespace mpitron::convert {
 
-/// The size that stands behind the name, in the described model. Extents of experts need a model
-/// that has them.
+/// Returns the size that stands behind the name, in the described model. Extents of experts need a
+/// model that has them.
 Index extent(Extent which, const ModelDescription& description);
 
 }  // namespace mpitron::convert

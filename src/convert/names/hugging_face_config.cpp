@@ -10,11 +10,15 @@
 #include "convert/names/name_table.h"
 #include "utils/error.h"
 
+// Reads and writes config.json: finds the family by model_type, lets it read its own settings, then
+// what all families share; problems are told together.
+
 namespace mpitron::convert {
 namespace {
 
 constexpr const char* kOriginal = "config.json";
 
+/// A family: its two names in config.json, and its reader and writer.
 struct ConfigFormat {
   const char *model_type, *architecture;
   void (*read)(ConfigReading& reading);
@@ -42,7 +46,7 @@ constexpr const char* kGemma =
 constexpr const char* kLlama4 =
     ". Llama 4 attends to chunks, normalises heads in layers with positions alone and scales "
     "queries by their position in the others: none of it is computed here";
-/// Why families that one may ask for are not there.
+/// Reasons why families that one may ask for are not there.
 constexpr std::pair<std::string_view, const char*> kNotHere[] = {
     {"bert",
      ". Layers of bert have their norms behind each branch, and those of this program, as "
@@ -67,6 +71,7 @@ const ConfigFormat& format_of(const std::string& model_type, const std::string& 
   return *found;
 }
 
+/// Reads what every family has: vocabulary, initialization, type, quantization.
 void read_common(ConfigReading& reading) {
   config::ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
@@ -80,6 +85,7 @@ void read_common(ConfigReading& reading) {
                   "heads that cannot be shared out evenly");
   const std::string method = reading.whole.object("quantization_config").text("quant_method");
   const bool stacked = has_stacked_experts(reading.result.model_type);
+  // MXFP4 alone can be read exactly; other methods would have to be undone with a loss.
   reading.require(!reading.whole.has("quantization_config") || (stacked && method == "mxfp4"),
                   "quantized weights");
   const std::string type = json.text("torch_dtype", json.text("dtype", "float32"));
@@ -88,7 +94,8 @@ void read_common(ConfigReading& reading) {
   m.params_dtype = found != std::end(kTypes) ? found->second : DType::f32;
 }
 
-/// The config.json that the model came with, if it is of the same family.
+/// Returns the config.json that the model came with, if it is of the same family; else an empty
+/// object.
 JsonObject original(const ModelDescription& description, const std::string& model_type) {
   const auto file = description.files.find(kOriginal);
   if (file == description.files.end()) {
@@ -133,6 +140,7 @@ std::string write_hugging_face_config(const ModelDescription& description,
   json.set("vocab_size", description.stored_vocab_size());
   json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
   json.set("initializer_range", m.init_method_std);
+  // One name for the type: two could disagree. Weights are written unpacked.
   json.erase("dtype");
   json.erase("quantization_config");
   const auto* type =

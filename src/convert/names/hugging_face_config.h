@@ -11,8 +11,9 @@ namespace mpitron::convert {
 ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
                                           Index make_vocab_size_divisible_by);
 
-/// config.json of a family. Fields that the description's own config.json had and that have no
-/// meaning here (ids of special tokens, ...) come back as they were.
+/// Returns the config.json of a family. Fields that the description's own config.json had and that
+/// have no meaning here (ids of special tokens, ...) come back as they were. Error(data) for a
+/// family that is not known.
 std::string write_hugging_face_config(const ModelDescription& description,
                                       const std::string& model_type);
 

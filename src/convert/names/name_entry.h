@@ -71,6 +71,7 @@ enum class Rows {
              // all keys, ...
 };
 
+/// The models or layers that have such a tensor.
 enum class When {
   always,
   linear_bias,
@@ -98,6 +99,7 @@ enum class Form {
 /// scale of its own.
 enum class Factor { one, sqrt_channels };
 
+/// One of their tensors that make up ours, and how many of our rows it holds.
 struct Theirs {
   const char* name = nullptr;
   Extent rows = Extent::none;
@@ -132,38 +134,38 @@ struct Entry {
   }
 };
 
-/// [rows]
+/// A tensor [rows] on both sides.
 constexpr Entry vector(const char* ours, Extent rows, const char* theirs) {
   return {.ours = ours, .rows = rows, .theirs = {{{theirs, rows}}}};
 }
 
-/// [rows, columns]
+/// A tensor [rows, columns] on both sides.
 constexpr Entry matrix(const char* ours, Extent rows, Extent columns, const char* theirs) {
   return {.ours = ours, .rows = rows, .columns = columns, .theirs = {{{theirs, rows}}}};
 }
 
-/// [rows, 1, columns]: a filter a channel.
+/// A tensor [rows, 1, columns] on both sides: a filter a channel.
 constexpr Entry convolution(const char* ours, Extent rows, Extent columns, const char* theirs) {
   Entry entry = matrix(ours, rows, columns, theirs);
   entry.form = Form::convolution;
   return entry;
 }
 
-/// What a patch of an image is multiplied by.
+/// A matrix that patches of an image are multiplied by.
 constexpr Entry patches(const char* ours, Extent rows, const char* theirs) {
   Entry entry = matrix(ours, rows, Extent::patch_pixels, theirs);
   entry.form = Form::patches;
   return entry;
 }
 
-/// A row of its own.
+/// A row of its own: a vector there.
 constexpr Entry token(const char* ours, Extent columns, const char* theirs) {
   Entry entry = matrix(ours, Extent::one, columns, theirs);
   entry.form = Form::token;
   return entry;
 }
 
-/// Their rows stand for tokens only; ours are padded. `columns` none: a vector.
+/// A tensor by words. Their rows stand for tokens only; ours are padded. `columns` none: a vector.
 constexpr Entry padded(const char* ours, Extent columns, const char* theirs) {
   return {.ours = ours,
           .rows = Extent::padded_vocabulary,
@@ -171,7 +173,7 @@ constexpr Entry padded(const char* ours, Extent columns, const char* theirs) {
           .theirs = {{{theirs, Extent::vocabulary}}}};
 }
 
-/// Several of theirs, one below the other.
+/// A tensor of several of theirs, one below the other.
 constexpr Entry joined(const char* ours, Extent rows, Extent columns,
                        std::array<Theirs, 3> theirs) {
   return {.ours = ours, .rows = rows, .columns = columns, .theirs = theirs};

@@ -4,8 +4,8 @@
 
 #include <fmt/ranges.h>
 
-// Which models a family can hold. Needs are told with the option that meets them, so that a model
-// which does not fit says what would have to be different.
+// Decides which models a family can hold. Needs are told with the option that meets them, so that a
+// model which does not fit says what would have to be different.
 
 namespace mpitron::convert {
 namespace {
@@ -18,9 +18,9 @@ using config::Normalization;
 using config::PositionEmbedding;
 using config::RouterScore;
 
-/// Hugging Face's latent norms have this epsilon whatever config.json says.
+/// Epsilon of Hugging Face's latent norms, whatever config.json says.
 constexpr double kLatentEpsilon = 1e-6;
-/// That of the norm in a Mamba mixer here; theirs have the layers'.
+/// Epsilon of the norm in a Mamba mixer here; theirs have the layers'.
 constexpr double kGatedEpsilon = 1e-5;
 /// Limits of GPT-OSS's activation, which its code has as constants.
 constexpr double kGptOssClamp = 7, kGptOssOffset = 1;
@@ -29,7 +29,7 @@ void append(Needs& needs, Needs more) {
   needs.insert(needs.end(), more.begin(), more.end());
 }
 
-/// What no family has.
+/// Needs of every family: no family has these.
 Needs in_any_family(const ModelConfig& m, ModelKind kind) {
   return {{m.kind == kind, std::string("--model ") + config::family_of(kind).name},
           {!m.qk_l2_norm, "no --qk-l2-norm"},
@@ -46,7 +46,7 @@ Needs classic_layers(const ModelConfig& m) {
           {!m.moe || !m.moe->shared_expert_gate, "no --moe-shared-expert-gate"}};
 }
 
-/// Attention that sees all keys, activations as they are.
+/// Needs of attention that sees all keys, with activations as they are.
 Needs unlimited(const ModelConfig& m) {
   return {{m.attention_sink == config::AttentionSink::none, "--softmax-type vanilla"},
           {!m.window_size, "no --window-size"},
@@ -60,14 +60,15 @@ Needs of_kind(const ModelConfig& m, ModelKind kind) {
   return needs;
 }
 
-/// Self attention and an MLP in each layer.
+/// Needs of self attention and an MLP in each layer.
 Needs dense(const ModelConfig& m) {
   return {{!m.moe, "no --num-experts"},
           {!m.multi_latent_attention, "no --multi-latent-attention"},
           {!m.qk_layernorm, "no --qk-layernorm"}};
 }
 
-/// Learned positions, norms and linear layers with biases, as many keys as queries.
+/// Needs of GPT-2 and BERT: learned positions, norms and linear layers with biases, as many keys as
+/// queries.
 Needs classic(const ModelConfig& m) {
   return {{m.position_embedding_type == PositionEmbedding::learned_absolute,
            "--position-embedding-type learned_absolute"},
@@ -88,18 +89,20 @@ Needs gpt2(const ModelConfig& m) {
   return needs;
 }
 
-/// What Llama and all that came from it share.
+/// Needs that Llama and all that came from it share.
 Needs modern(const ModelConfig& m) {
   return {{m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
           {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
           {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"}};
 }
 
-/// Positions turn all of a head.
+/// Needs of positions that turn all of a head.
 Needs whole_heads(const ModelConfig& m) {
   return {{m.rotary_percent == 1, "--rotary-percent 1"}};
 }
 
+/// Biases that a family's linear layers can have; config.json of Llama has a flag for all of them,
+/// Mistral and Mixtral have none, Qwen2 always has those of queries, keys and values.
 enum class Biases { none, all_or_none, queries };
 
 Needs like_llama(const ModelConfig& m, Biases biases, ModelKind kind = ModelKind::gpt) {
@@ -121,7 +124,8 @@ Needs llama(const ModelConfig& m) {
   return needs;
 }
 
-/// Llama behind CLIP's encoder of whole images, and two layers between them (Liu et al. 2023).
+/// Needs of LLaVA: Llama behind CLIP's encoder of whole images, and two layers between them (Liu et
+/// al. 2023).
 Needs llava(const ModelConfig& m) {
   Needs needs = like_llama(m, Biases::all_or_none, ModelKind::vlm);
   append(needs, dense(m));
@@ -161,12 +165,13 @@ Needs plain_routing(const MoeConfig& moe) {
           {!moe.apply_probs_on_input, "no --moe-apply-probs-on-input"}};
 }
 
-/// Dense layers come first; at least one layer has experts.
+/// Returns whether dense layers come first and at least one layer has experts.
 bool experts_come_last(const MoeConfig& moe) {
   return std::ranges::is_sorted(moe.layers) && moe.count_layers() > 0;
 }
 
-/// In each layer experts of which a token's sum to 1, beside nothing or a gated shared one.
+/// Needs of experts in each layer, of which a token's weights sum to 1, beside nothing or a gated
+/// shared one.
 Needs experts_everywhere(const ModelConfig& m, bool shared) {
   if (!m.moe) {
     return {{false, "--num-experts"}};
@@ -189,7 +194,8 @@ Needs mixtral(const ModelConfig& m) {
   return needs;
 }
 
-/// A window in every other layer or in a list of them, sinks, biases, and the one activation.
+/// Needs of GPT-OSS: a window in every other layer or in a list of them, sinks, biases, and the one
+/// activation.
 Needs gpt_oss(const ModelConfig& m) {
   Needs needs = in_any_family(m, ModelKind::gpt);
   append(needs, classic_layers(m));
@@ -236,7 +242,8 @@ Needs deepseek_v2(const ModelConfig& m) {
   return needs;
 }
 
-/// Gated attention with norms of heads, delta nets, and experts beside a gated shared one.
+/// Needs of Qwen3-Next: gated attention with norms of heads, delta nets, and experts beside a gated
+/// shared one.
 Needs qwen3_next(const ModelConfig& m) {
   Needs needs = in_any_family(m, ModelKind::gpt);
   append(needs, unlimited(m));
@@ -257,7 +264,7 @@ bool has_only(const std::string& pattern, std::string_view letters) {
   return pattern.find_first_not_of(letters) == std::string::npos;
 }
 
-/// Layers of one branch; the gated norms have an epsilon of their own here.
+/// Needs of layers of one branch; the gated norms have an epsilon of their own here.
 Needs by_letters(const ModelConfig& m) {
   Needs needs = of_kind(m, ModelKind::mamba);
   append(needs, dense(m));
@@ -296,7 +303,7 @@ Needs megatron_bert(const ModelConfig& m) {
   return needs;
 }
 
-/// Scaling by it changes exponents only.
+/// Returns whether the root of the width is a power of two: scaling by it changes exponents only.
 bool is_power_of_four(Index channels) {
   while (channels > 1 && channels % 4 == 0) {
     channels /= 4;
@@ -304,6 +311,8 @@ bool is_power_of_four(Index channels) {
   return channels == 1;
 }
 
+/// Needs of T5 with a gated MLP. Theirs has no scale of attention; the scale goes into the queries,
+/// which keeps all bits only for a power of two: the root of the heads' width.
 Needs t5(const ModelConfig& m) {
   Needs needs = of_kind(m, ModelKind::t5);
   append(needs, dense(m));
@@ -319,6 +328,7 @@ Needs t5(const ModelConfig& m) {
   return needs;
 }
 
+/// All families. The order decides which one a model is written as that fits several.
 const std::vector<Family>& all() {
   constexpr const char *kLlamaWords = "model.embed_tokens.weight", *kOutput = "lm_head.weight";
   constexpr const char* kMambaWords = "backbone.embeddings.weight";

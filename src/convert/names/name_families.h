@@ -10,10 +10,12 @@
 
 namespace mpitron::convert {
 
-/// What a family needs of a model, since nothing else can be said in its config.json: whether the
-/// model has it, and how one gets it.
+/// Properties that a family needs of a model, since nothing else can be said in its config.json:
+/// whether the model has it, and the option by which one gets it.
 using Needs = std::vector<std::pair<bool, std::string>>;
 
+/// A family of models of Hugging Face: its tensors' names, its needs, and what repeats in its
+/// files.
 struct Family {
   std::string_view model_type;
   std::span<const EntryBlock> names;
@@ -23,15 +25,15 @@ struct Family {
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   const char* optional_prefix = "";  // files of the first releases lack it
   bool stacked_experts = false;      // formats/stacked_experts.h
-  // Of a model that sees images: its encoder, described by the encoder's sizes, and its language
-  // model, all of whose names begin with language_model.
+  // Names of a model that sees images: its encoder, described by the encoder's sizes, and its
+  // language model, all of whose names begin with language_model.
   std::span<const EntryBlock> tower = {}, language = {};
 };
 
-/// All there are.
+/// Returns all there are; where a model fits several, the first is taken.
 std::span<const Family> families();
 
-/// Empty, or what the model would need to belong to the family.
+/// Returns what the model would need to belong to the family; empty where it does.
 std::string obstacle(const Family& family, const config::ModelConfig& model);
 
 /// Tensors of decoders in Hugging Face's layout and in ours, in the order of a model.

@@ -19,7 +19,8 @@ namespace {
 
 using config::ModelConfig;
 
-/// Of a layer, 0-based; of the model where the entry belongs to none.
+/// Returns whether the model has such a tensor in this layer, 0-based; entries that belong to no
+/// layer ask with 0.
 bool applies(When when, const ModelConfig& m, Index layer) {
   using config::FeedForwardKind, config::MixerKind;
   const config::LayerSpec spec = config::layer_spec(m, layer + 1);
@@ -55,14 +56,17 @@ bool applies(When when, const ModelConfig& m, Index layer) {
 
 constexpr std::string_view kLayer = "{}", kExpert = "{e}";
 
+/// Returns whether the entry stands for a tensor of each layer, or of each expert.
 bool has(const Entry& entry, std::string_view placeholder) {
   return std::string_view(entry.ours).find(placeholder) != std::string_view::npos;
 }
 
+/// Numbers that stand for {} and {e}.
 struct Place {
   Index layer = 0, expert = 0;
 };
 
+/// Replaces the placeholders of a name by numbers.
 std::string name_at(std::string name, const Place& place) {
   for (const auto& [placeholder, number] :
        {std::pair(kLayer, place.layer), std::pair(kExpert, place.expert)}) {
@@ -73,6 +77,7 @@ std::string name_at(std::string name, const Place& place) {
   return name;
 }
 
+/// Writes an entry out for a layer and an expert: names, shapes, and the moves of rows.
 NameRule make_rule(const Entry& entry, const Place& place, const ModelDescription& description) {
   NameRule rule{.ours = name_at(entry.ours, place),
                 .shape = {extent(entry.rows, description)},
@@ -165,7 +170,8 @@ ModelDescription tower_of(const ModelDescription& description) {
   return tower;
 }
 
-/// CLIP ends with a norm of its class token, and LLaVA looks at what is before it.
+/// Notes CLIP's end as unused: it is a norm of the class token behind all layers, and LLaVA looks
+/// at what is before it. Its values are written as those of a fresh norm.
 void leave_the_end_out(const ModelDescription& tower, NameTable& table) {
   const std::string model = "vision_tower.vision_model.";
   table.unused = {{model + "post_layernorm.weight", tower.model.hidden_size, 1.f},
@@ -174,6 +180,7 @@ void leave_the_end_out(const ModelDescription& tower, NameTable& table) {
   table.end_of_layers = tower.model.num_layers;
 }
 
+/// Returns the family; Error(data) lists those there are.
 const Family& family_of(std::string_view model_type) {
   const auto found = std::ranges::find(families(), model_type, &Family::model_type);
   if (found == families().end()) {
@@ -193,6 +200,7 @@ Index NameRule::rows_of_theirs() const {
   return sum;
 }
 
+/// Returns the shape that the part has in their file.
 Shape NameRule::shape_of(const Part& part) const {
   if (shape_of_theirs) {
     return *shape_of_theirs;
@@ -208,6 +216,7 @@ Shape NameRule::shape_of(const Part& part) const {
 bool NameTable::is_weight(std::string_view their_name) const {
   if (!layers_with_end.empty() && their_name.starts_with(layers_with_end)) {
     const std::string number(their_name.substr(layers_with_end.size(), 6));
+    // Six characters hold any number of layers; atoi stops at the point behind it.
     return std::atoi(number.c_str()) < end_of_layers;
   }
   return !is_unused(their_name) && std::ranges::none_of(not_weights, [&](const std::string& end) {
@@ -231,6 +240,7 @@ bool has_stacked_experts(std::string_view model_type) {
   return family_of(model_type).stacked_experts;
 }
 
+/// Error(data) names what the family needs and the model has not.
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description) {
   const Family& family = family_of(model_type);
   if (const std::string needs = obstacle(family, description.model); !needs.empty()) {
@@ -246,6 +256,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
                   .optional_prefix = family.optional_prefix,
                   .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}};
   if (!family.tower.empty()) {
+    // The encoder comes first, as in our order of parameters.
     const ModelDescription tower = tower_of(description);
     RuleMaker(tower, "", table.rules).add(family.tower);
     leave_the_end_out(tower, table);

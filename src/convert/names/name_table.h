@@ -27,16 +27,20 @@ struct NameRule {
   std::optional<Shape> shape_of_theirs = {};  // where it is another one for the same numbers
   std::vector<RowMove> moves;
 
+  /// Elements of a row.
   Index columns() const { return shape.rank() > 1 ? shape[shape.rank() - 1] : 1; }
+  /// Rows of all their parts together.
   Index rows_of_theirs() const;
+  /// The shape that a part has in their file.
   Shape shape_of(const Part& part) const;
 };
 
-/// Their tensor that repeats another one: the tied output matrix.
+/// A tensor of theirs that repeats another one: the tied output matrix.
 struct NameAlias {
   std::string repeated, original;
 };
 
+/// The rules of one model of a family, and what its files have besides.
 struct NameTable {
   std::vector<NameRule> rules;
   std::vector<NameAlias> aliases;
@@ -50,26 +54,29 @@ struct NameTable {
     float value = 0;
   };
   std::vector<Unused> unused = {};
-  /// Of their layers that are called so, those that nothing is computed with begin here.
+  /// Prefix of numbered layers of theirs; from end_of_layers on nothing is computed with them.
   std::string layers_with_end = {};
   Index end_of_layers = 0;
 
+  /// Returns whether a tensor that no rule names is a weight that would get lost.
   bool is_weight(std::string_view their_name) const;
+  /// Returns whether the tensor is one of `unused`.
   bool is_unused(std::string_view their_name) const;
 };
 
-/// The families that have a table, as config.json names them in `model_type`.
+/// Returns the families that have a table, as config.json names them in `model_type`.
 std::vector<std::string_view> model_types();
 
-/// Whether the family's files hold all experts of a layer as one tensor, which its table names as
-/// formats/stacked_experts.h takes them apart.
+/// Returns whether the family's files hold all experts of a layer as one tensor, which its table
+/// names as formats/stacked_experts.h takes them apart. Error(data) for other families than
+/// model_types().
 bool has_stacked_experts(std::string_view model_type);
 
-/// The table of a family for a model of this shape. Error(data) where the family cannot hold such a
-/// model: it says what would have to be different.
+/// Returns the table of a family for a model of this shape. Error(data) where the family cannot
+/// hold such a model: it says what would have to be different.
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description);
 
-/// The family whose tensors look like the description's; empty if none does.
+/// Returns the family whose tensors look like the description's; empty if none does.
 std::string_view matching_model_type(const ModelDescription& description);
 
 }  // namespace mpitron::convert

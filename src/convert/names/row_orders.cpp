@@ -9,8 +9,9 @@ namespace {
 using config::ModelConfig;
 using config::PositionEmbedding;
 
-/// The rows of one query or key head. Theirs rotate the two halves of a head against each other;
-/// where ours rotate neighbours, row 2i of ours is row i of theirs, row 2i + 1 is row i + d/2.
+/// Moves the rows of one query or key head. Theirs rotate the two halves of a head against each
+/// other; where ours rotate neighbours, row 2i of ours is row i of theirs, row 2i + 1 is row i +
+/// d/2.
 void move_head(const ModelConfig& m, Index ours, Index theirs, std::vector<RowMove>& moves) {
   const Index d = m.kv_channels;
   if (!m.rotary_interleaved || m.position_embedding_type != PositionEmbedding::rope) {
@@ -23,6 +24,8 @@ void move_head(const ModelConfig& m, Index ours, Index theirs, std::vector<RowMo
   }
 }
 
+/// Theirs: all queries, all keys, all values; ours: per group its queries, its key and its value,
+/// so that a tensor rank's groups lie together.
 std::vector<RowMove> group_moves(const ModelConfig& m) {
   const Index d = m.kv_channels, g = m.num_query_groups, heads = m.num_attention_heads / g;
   const Index first_key = m.num_attention_heads * d, first_value = first_key + g * d;
@@ -38,6 +41,8 @@ std::vector<RowMove> group_moves(const ModelConfig& m) {
   return moves;
 }
 
+/// Theirs: all keys, all values; ours: per group its key and its value. Cross attention has no
+/// rotary positions: heads move whole.
 std::vector<RowMove> key_value_moves(const ModelConfig& m) {
   const Index d = m.kv_channels, g = m.num_query_groups;
   std::vector<RowMove> moves;

@@ -13,7 +13,8 @@ struct RowMove {
   bool operator==(const RowMove&) const = default;
 };
 
-/// The moves of a tensor whose rows are so ordered; `rows`: of theirs. Each row is moved once.
+/// Returns the moves of a tensor whose rows are so ordered; `rows`: of theirs. Each row is moved
+/// once.
 std::vector<RowMove> moves_of(Rows order, const config::ModelConfig& model, Index rows);
 
 }  // namespace mpitron::convert

@@ -1,5 +1,9 @@
 #include "convert/names/name_families.h"
 
+// Tables of names of LLaVA's parts that see: CLIP's encoder, without the norm behind its last
+// layer, and the projector of two linear layers. Names of theirs are as the files have them;
+// `pre_layrnorm` is spelled so.
+
 namespace mpitron::convert {
 namespace {
 

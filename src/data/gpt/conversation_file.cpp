@@ -6,6 +6,9 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// Conversations of a JSONL file, line by line and mapped, with errors that tell file, line and
+// byte; parsing itself is in conversation_forms.cpp.
+
 namespace mpitron::data {
 namespace {
 
@@ -31,6 +34,8 @@ ConversationFile::ConversationFile(const std::string& path) : path_(path), file_
   }
 }
 
+/// Parses a line by one of the two forms; the line's bytes are read again each time, and nothing
+/// but its place is kept.
 template <class Row>
 Row ConversationFile::parsed(Index row, std::string (*parse)(std::string_view, Row&),
                              const char* forms) const {
@@ -65,6 +70,7 @@ EncodedConversation ConversationFile::encoded(Index conversation, const Conversa
   try {
     EncodedConversation result = encode(messages);
     const bool learns = std::ranges::any_of(result.targets, is_learned);
+    // Told once: a whole file may be of this kind.
     if (!learns && !told_.exchange(true)) {
       log::warning(
           "{}: line {}: has no answer, so nothing of it is learned; others like it are not told",
@@ -76,6 +82,7 @@ EncodedConversation ConversationFile::encoded(Index conversation, const Conversa
   }
 }
 
+/// The last answer is the last run of learned tokens.
 void choose_targets(EncodedConversation& conversation, LearnedTurns turns) {
   std::vector<std::int64_t>& targets = conversation.targets;
   if (turns == LearnedTurns::everything) {

@@ -17,13 +17,13 @@ struct EncodedConversation {
   std::vector<std::int64_t> tokens;
   std::vector<std::int64_t> targets;
 };
-/// May be called from several threads.
+/// Makes tokens of a conversation; may be called from several threads.
 using EncodeConversation = std::function<EncodedConversation(const Conversation&)>;
 
-/// Which words of a conversation are learned.
+/// Words of a conversation that are learned.
 enum class LearnedTurns { answers, last_answer, everything };
 
-/// Of a conversation whose answers are learned.
+/// Changes the targets of a conversation whose answers are learned to those that `turns` asks for.
 void choose_targets(EncodedConversation& conversation, LearnedTurns turns);
 
 /// JSONL of conversations, one a line, each in one of these forms:
@@ -40,14 +40,15 @@ class ConversationFile {
 
   const std::string& path() const { return path_; }
   Index size() const { return static_cast<Index>(lines_.size()); }
-  /// Error(data) with line and byte for anything else than a conversation.
+  /// Returns a conversation. Error(data) with line and byte for anything else.
   Conversation read(Index conversation) const;
-  /// The same, as `encode` makes tokens of it; its errors get file and line. One of which nothing
-  /// is learned, since it has no answer, is told of: the first, with file and line.
+  /// Returns a conversation as `encode` makes tokens of it; its errors get file and line. One of
+  /// which nothing is learned, since it has no answer, is told of: the first, with file and line.
   EncodedConversation read_encoded(Index conversation, const EncodeConversation& encode) const;
-  /// The line as a pair (parse_pair); Error(data) with line and byte for anything else.
+  /// Returns the line as a pair (parse_pair); Error(data) with line and byte for anything else.
   AnswerPair read_pair(Index pair) const;
-  /// What `encode` makes of messages that the line of this number has given; as `read_encoded`.
+  /// Returns what `encode` makes of messages that the line of this number has given; as
+  /// `read_encoded`.
   EncodedConversation encoded(Index conversation, const Conversation& messages,
                               const EncodeConversation& encode) const;
 

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+// Forms of conversations in JSON lines: OpenAI's messages, ShareGPT, prompts with completions,
+// Alpaca, and pairs for preferences. Functions return an empty text, or a problem as a sentence
+// that the caller completes with the line.
+
 namespace mpitron::data {
 namespace {
 
@@ -29,7 +33,8 @@ std::string text_of(const Json& object, const char* key) {
   return object[key].get<std::string>();
 }
 
-/// Empty, or what is wrong. Here and below.
+/// Appends a list of messages. ShareGPT's roles are renamed; others stay as the template knows
+/// them.
 std::string read_messages(const Json& list, const MessageForm& form, Conversation& conversation) {
   if (!list.is_array()) {
     return fmt::format("\"{}\" is no list", form.list);
@@ -45,6 +50,7 @@ std::string read_messages(const Json& list, const MessageForm& form, Conversatio
   return conversation.empty() ? "a conversation without messages" : "";
 }
 
+/// Reads a question and an answer; Alpaca's input goes below its instruction.
 std::string read_pair(const Json& json, const char* question, const char* answer,
                       Conversation& conversation) {
   if (!has_text(json, question) || !has_text(json, answer)) {
@@ -62,7 +68,7 @@ std::string read_pair(const Json& json, const char* question, const char* answer
   return text_of(json, answer).empty() ? fmt::format("the answer \"{}\" is empty", answer) : "";
 }
 
-/// An object of JSON, or why it is none.
+/// Parses an object of JSON, or returns why it is none.
 std::string read_object(std::string_view line, Json& json) {
   json = Json::parse(line, nullptr, false);
   return json.is_discarded() ? "no valid JSON" : json.is_object() ? "" : "no object";
@@ -83,7 +89,7 @@ std::string read_part(const Json& json, const char* key, const char* role,
   return read_messages(list, form, conversation);
 }
 
-/// The whole conversation that ends with the answer of this key.
+/// Appends the answer of this key, and checks that the whole conversation ends with it.
 std::string read_answer(const Json& json, const char* key, Conversation& conversation) {
   if (!json.contains(key)) {
     return fmt::format("\"{}\" is missing", key);

@@ -15,24 +15,24 @@ struct AnswerPair {
   Conversation chosen, rejected;
 };
 
-/// Reads a conversation of one line of JSON, in one of the forms that ConversationFile names; what
-/// is wrong with it, empty where nothing is.
+/// Reads a conversation of one line of JSON, in one of the forms that ConversationFile names.
+/// Returns what is wrong with it, an empty text where nothing is.
 std::string parse_conversation(std::string_view line, Conversation& conversation);
 
 /// Reads a pair, of which each part is a text, a message or a list of messages:
 ///   {"prompt": ..., "chosen": ..., "rejected": ...}
 ///   {"chosen": ..., "rejected": ...}                     the prompt is in both
 /// The prompt may be called "messages" or "conversations", too. Both end with an answer that is not
-/// empty. What is wrong with it, empty where nothing is.
+/// empty. Returns what is wrong with it, an empty text where nothing is.
 std::string parse_pair(std::string_view line, AnswerPair& pair);
 
-/// What lines may look like, for messages of errors.
+/// Forms that lines may have, for messages of errors.
 inline constexpr const char* kConversationForms =
     R"(expected on one line {"messages": [{"role": "...", "content": "..."}, ...]}, )"
     R"({"conversations": [{"from": "...", "value": "..."}, ...]}, )"
     R"({"prompt": "...", "completion": "..."} or )"
     R"({"instruction": "...", "input": "...", "output": "..."})";
-/// The same for lines of pairs.
+/// Forms that lines of pairs may have.
 inline constexpr const char* kPairForms =
     R"(expected on one line {"prompt": "...", "chosen": "...", "rejected": "..."}, whose parts may )"
     R"(also be lists of {"role": "...", "content": "..."})";

@@ -7,6 +7,8 @@
 #include "data/gpt/gpt_sample.h"
 #include "utils/numbers/shape.h"
 
+// The interface of data sets of tokens: samples by number, and where in the corpora they come from.
+
 namespace mpitron::data {
 
 class SequenceSource;
@@ -19,7 +21,7 @@ struct SamplePiece {
   Index tokens = 0;
 };
 
-/// What a number of samples takes from one corpus.
+/// The part that a number of samples takes from one corpus.
 struct SourceShare {
   std::string name;
   Index sequences = 0;  // of this split
@@ -34,6 +36,7 @@ struct SourceShare {
 class Dataset {
  public:
   virtual ~Dataset() = default;
+  /// Number of samples.
   virtual Index size() const = 0;
   /// Fills `tokens` (sequence length, one more with the extra token); what the corpus lacks is
   /// padded.
@@ -45,17 +48,17 @@ class Dataset {
     read(sample, text);
     make_gpt_sample(text, options, row);
   }
-  /// The JSON text that identifies the data set (Megatron's unique description).
+  /// Returns the JSON text that identifies the data set (Megatron's unique description).
   virtual const std::string& description() const = 0;
 
-  /// Appends where the tokens of a sample come from, in order, without padding. Data sets without a
-  /// corpus append nothing, here and below.
+  /// Appends the places where the tokens of a sample come from, in order, without padding. Data
+  /// sets without a corpus append nothing, here and below.
   virtual void trace(Index /*sample*/, std::vector<SamplePiece>& /*pieces*/) const {}
   /// Appends the samples, in any order, that hold tokens of sequences [begin, end) of the corpus of
   /// this name.
   virtual void find(const std::string& /*name*/, Index /*begin*/, Index /*end*/,
                     std::vector<Index>& /*samples*/) const {}
-  /// Appends what the first `samples` samples take from each corpus.
+  /// Appends the shares that the first `samples` samples take from each corpus.
   virtual void add_shares(Index /*samples*/, std::vector<SourceShare>& /*shares*/) const {}
 };
 

@@ -7,6 +7,9 @@
 #include "utils/numbers/philox.h"
 #include "utils/text/utf8.h"
 
+// Filling in the middle (Bavarian et al. 2022) as the reference does it: draws are made in its
+// order, so that the same seed cuts the same text at the same characters.
+
 namespace mpitron::data {
 namespace {
 
@@ -15,7 +18,7 @@ using tokenizers::TokenIds;
 using Tokens = std::vector<std::int64_t>;
 using TokenSpan = std::span<const std::int64_t>;
 
-/// One id that stands for the text alone, whether or not texts may name it.
+/// Returns the one id that stands for the text alone, whether or not texts may name it.
 std::optional<TokenId> find_token(const tokenizers::Tokenizer& tokenizer, const std::string& text) {
   for (Index id = 0; id < tokenizer.vocab_size(); ++id) {
     const auto token = static_cast<TokenId>(id);
@@ -32,7 +35,8 @@ class Permutation {
   Permutation(const FimOptions& options, RandomState& random)
       : options_(options), random_(random), cache_(options.tokenizer->make_cache()) {}
 
-  /// Of the text between two ends of documents; fragments of it by themselves, where it has some.
+  /// Permutes the text between two ends of documents; fragments of it by themselves, where it has
+  /// some.
   void add_part(TokenSpan part) {
     const double rate = options_.config.rate;
     if (!options_.split || std::ranges::find(part, *options_.split) == part.end()) {
@@ -46,8 +50,8 @@ class Permutation {
     }
   }
 
-  /// Calls `body` for what lies between the separators, which follow as they are; empty parts are
-  /// left out with theirs.
+  /// Calls `body` for the parts between separators, which follow as they are; empty parts are left
+  /// out with theirs.
   template <class Body>
   void for_each_part(TokenSpan text, std::int64_t separator, const Body& body) {
     for (auto end = std::ranges::find(text, separator); end != text.end();
@@ -73,6 +77,8 @@ class Permutation {
     result_.insert(result_.end(), ids.begin(), ids.end());
   }
 
+  /// Cuts a part at two characters: tokens are decoded and each piece encoded again, since a cut
+  /// within a token needs other tokens.
   void add_cut(TokenSpan part, double rate) {
     if (!random_.bernoulli(rate)) {
       return append(part);
@@ -95,7 +101,7 @@ class Permutation {
                std::string_view(text).substr(end));
   }
 
-  /// And the end of the last one.
+  /// Returns where characters of UTF-8 begin, and the end of the last one: places to cut at.
   static std::vector<std::size_t> begins_of_characters(const std::string& text) {
     std::vector<std::size_t> begins;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -107,6 +113,8 @@ class Permutation {
     return begins;
   }
 
+  /// Writes prefix, suffix, middle with their marks; in the other order, SPM, the marks stand first
+  /// and prefix and middle are one stretch.
   void add_pieces(std::string_view prefix, std::string_view middle, std::string_view suffix) {
     const bool suffix_first = random_.bernoulli(options_.config.spm_rate);
     result_.push_back(options_.prefix);
@@ -162,7 +170,8 @@ Tokens fill_in_the_middle(TokenSpan tokens, const FimOptions& options, RandomSta
 FimDataset::FimDataset(std::shared_ptr<const Dataset> base, FimOptions options)
     : base_(std::move(base)), options_(std::move(options)) {}
 
-/// What the corpus lacks stays padding of the data set's.
+/// Permutes the tokens of a sample; what the corpus lacks (negative ids) stays padding of the data
+/// set's. A text that became longer is cut, a shorter one padded with the pad token.
 void FimDataset::read(Index sample, std::span<std::int64_t> tokens) const {
   base_->read(sample, tokens);
   const auto held = static_cast<std::size_t>(

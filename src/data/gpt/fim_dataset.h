@@ -11,7 +11,8 @@ namespace mpitron::data {
 
 class RandomState;
 
-/// How parts of samples are cut in three, with the ids of the tokens that mark the pieces.
+/// Rates by which parts of samples are cut in three, with the ids of the tokens that mark the
+/// pieces.
 struct FimOptions {
   config::FimConfig config;
   tokenizers::TokenId prefix = 0, middle = 0, suffix = 0, pad = 0, eod = 0;
@@ -20,13 +21,15 @@ struct FimOptions {
   const tokenizers::Tokenizer* tokenizer = nullptr;  // outlives the data sets
 };
 
-/// Error(usage) names a token that the tokenizer does not have.
+/// Returns the options with the ids of their tokens. Error(usage) names a token that the tokenizer
+/// does not have.
 FimOptions make_fim_options(const config::FimConfig& config, Index seed,
                             const tokenizers::Tokenizer& tokenizer);
 
-/// `tokens` with its parts between ends of documents cut at two characters and put together again
-/// as prefix, suffix, middle (Bavarian et al. 2022); longer or shorter than before. Parts without
-/// tokens are left out, but for the last one. The draws are numpy's, in the reference's order.
+/// Returns `tokens` with its parts between ends of documents cut at two characters and put together
+/// again as prefix, suffix, middle (Bavarian et al. 2022); longer or shorter than before. Parts
+/// without tokens are left out, but for the last one. The draws are numpy's, in the reference's
+/// order.
 std::vector<std::int64_t> fill_in_the_middle(std::span<const std::int64_t> tokens,
                                              const FimOptions& options, RandomState& random);
 

@@ -30,7 +30,7 @@ GptIndexRequest index_request(const SequenceSource& source, const GptDatasetOpti
           options.drop_last_partial};
 }
 
-/// What the reference would loop over for ever, or abort on.
+/// Refuses a split without a sample, over which the reference would loop for ever, or abort.
 void check_not_empty(const SequenceSource& source, const GptDatasetOptions& options) {
   Index tokens = 0;
   for (Index i = options.begin; i < options.end && tokens < 2; ++i) {
@@ -48,13 +48,14 @@ void check_not_empty(const SequenceSource& source, const GptDatasetOptions& opti
   }
 }
 
-/// Lengths alone: tokens do not decide where samples lie.
+/// Hashes the lengths alone: tokens do not decide where samples lie.
 std::string hash_of(const SequenceSource& source) {
   const std::span<const std::byte> bytes = source.lengths().bytes();
   return hash128_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
-/// Options that change the index but not the reference's description, and so not its file name.
+/// Names the options that change the index but not the reference's description, and so not its file
+/// name.
 std::string variant(const GptDatasetOptions& options) {
   return std::string(options.add_extra_token ? "" : "-no_extra_token") +
          (options.drop_last_partial ? "" : "-with_partial");
@@ -62,7 +63,7 @@ std::string variant(const GptDatasetOptions& options) {
 
 }  // namespace
 
-/// Three indices, from the cache where it has them: the order of sequences, where each sample
+/// Gets three indices, from the cache where it has them: the order of sequences, where each sample
 /// begins in their stream, the order of samples.
 GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetOptions options)
     : source_(std::move(source)),
@@ -93,7 +94,8 @@ GptDataset::GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetO
   shuffle_ = arrays[2];
 }
 
-/// Numbers are as small as they can be, as in the reference's files.
+/// Builds the indices with one generator, in the reference's order. Numbers are as small as they
+/// can be, as in the reference's files.
 void GptDataset::build(const GptIndexRequest& request) {
   source_->verify();
   RandomState random(static_cast<std::uint32_t>(request.seed));
@@ -110,6 +112,7 @@ void GptDataset::build(const GptIndexRequest& request) {
 template <class Document>
 void GptDataset::build_samples(const GptIndexRequest& request, std::vector<Document> documents) {
   const std::span<const Document> order(documents);
+  // Documents of 64 bits, or more of them than 31 bits count, need wide places.
   if (std::is_same_v<Document, std::int64_t> || static_cast<Index>(order.size()) > kInt32Max) {
     samples_ = IndexArray(build_sample_index<std::int64_t>(request, plan_, order));
   } else {
@@ -118,7 +121,7 @@ void GptDataset::build_samples(const GptIndexRequest& request, std::vector<Docum
   documents_ = IndexArray(std::move(documents));
 }
 
-/// Row of the sample index; the cache may be damaged.
+/// Returns the sample's row of the sample index, within bounds: the cache may be damaged.
 Index GptDataset::row_of(Index sample) const {
   MPITRON_CHECK(sample >= 0 && sample < size(), sample, size());
   const Index row = shuffle_[sample];
@@ -148,7 +151,7 @@ void GptDataset::for_each_piece(Index sample, Index tokens, Body&& body) const {
   }
 }
 
-/// Behind the end of the corpus comes padding.
+/// Reads a sample piece by piece; behind the end of the corpus comes padding.
 void GptDataset::read(Index sample, std::span<std::int64_t> tokens) const {
   for_each_piece(sample, static_cast<Index>(tokens.size()),
                  [&](Index sequence, Index offset, Index count) {
@@ -182,7 +185,8 @@ void GptDataset::trace(Index sample, std::vector<SamplePiece>& pieces) const {
                  });
 }
 
-/// The first row that may hold tokens of the sequence at a position of the document index.
+/// Returns the first row that may hold tokens of the sequence at a position of the document index:
+/// the first whose successor begins there or later.
 Index GptDataset::row_holding(Index position) const {
   Index low = 0;
   Index high = plan_.samples;
@@ -197,7 +201,8 @@ Index GptDataset::row_holding(Index position) const {
   return low;
 }
 
-/// Samples of which a token lies in sequences [begin, end) of the corpus of this name.
+/// Finds samples of which a token lies in sequences [begin, end) of the corpus of this name: rows
+/// first, then the samples that have them.
 void GptDataset::find(const std::string& name, Index begin, Index end,
                       std::vector<Index>& samples) const {
   const auto inside = [&](Index sequence) { return sequence >= begin && sequence < end; };
@@ -237,7 +242,7 @@ void GptDataset::add_shares(Index samples, std::vector<SourceShare>& shares) con
                     .used_tokens = used * seq_length_});
 }
 
-/// An id beyond the vocabulary would be looked up outside of the table of words.
+/// Refuses an id beyond the vocabulary: it would be looked up outside of the table of words.
 void GptDataset::check_vocabulary(Index sequence, std::span<const std::int64_t> tokens) const {
   if (vocab_size_ == 0) {
     return;

@@ -11,6 +11,7 @@
 
 namespace mpitron::data {
 
+/// A split of a corpus, and how samples are made of it.
 struct GptDatasetOptions {
   GptDescription description;  // seed, sequence length, split and sample count are taken from here
   Index begin = 0;             // sequences [begin, end) of the source
@@ -26,12 +27,14 @@ struct GptDatasetOptions {
 /// shuffled order. Same seed, same samples, bit for bit.
 class GptDataset final : public Dataset {
  public:
+  /// Loads or builds the indices. Error(usage) for a split with too few tokens for a sample,
+  /// Error(data) for a damaged corpus.
   GptDataset(std::shared_ptr<const SequenceSource> source, GptDatasetOptions options);
 
   Index size() const override { return plan_.samples; }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
-  /// With `inter_document_masking` a document is what the index takes from one sequence; padding
-  /// belongs to the last one.
+  /// Reads a row as Dataset says. With `inter_document_masking` a document is what the index takes
+  /// from one sequence; padding belongs to the last one.
   void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
                 const GptSample& row) const override;
   const std::string& description() const override { return description_; }

@@ -60,8 +60,8 @@ void for_lengths(const io::PackedArray<std::int32_t>& lengths, std::span<const D
           });
 }
 
-/// All whole samples, or with a partial one at the end: then in fp32, as the reference counts, but
-/// never past the end.
+/// Counts all whole samples, or with a partial one at the end: then in fp32, as the reference
+/// counts, but never past the end.
 Index sample_count(const GptIndexRequest& request, Index tokens) {
   if (request.drop_last_partial) {
     return tokens / request.seq_length;
@@ -73,8 +73,9 @@ Index sample_count(const GptIndexRequest& request, Index tokens) {
 
 }  // namespace
 
-/// Source: GPTDataset of the reference. As many epochs as the wanted samples need; the last one is
-/// shuffled apart where less than 80 % of it is wanted, so that it is no early copy of the others.
+/// Plans as many epochs as the wanted samples need; the last one is shuffled apart where less than
+/// 80 % of it is wanted, so that it is no early copy of the others. Source: GPTDataset of the
+/// reference.
 GptIndexPlan plan_gpt_index(const GptIndexRequest& request) {
   GptIndexPlan plan;
   for (Index i = request.begin; i < request.end; ++i) {

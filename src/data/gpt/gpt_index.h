@@ -11,8 +11,8 @@
 
 namespace mpitron::data {
 
-/// What determines the order of GPT samples: the sequences [begin, end) of a corpus, read `epochs`
-/// times in shuffled order and cut into pieces of `seq_length` tokens.
+/// Inputs that determine the order of GPT samples: the sequences [begin, end) of a corpus, read
+/// `epochs` times in shuffled order and cut into pieces of `seq_length` tokens.
 struct GptIndexRequest {
   io::PackedArray<std::int32_t> lengths;  // tokens of every sequence of the corpus
   Index begin = 0;
@@ -33,8 +33,9 @@ struct GptIndexPlan {
   bool separate_final_epoch = false;
 };
 
-/// The last epoch is kept apart when less than 80 % of it is needed, so that the samples used are
-/// not drawn from all of it. `tokens_per_epoch` must be positive and allow one sample.
+/// Returns the sizes of the indices. The last epoch is kept apart when less than 80 % of it is
+/// needed, so that the samples used are not drawn from all of it. `tokens_per_epoch` must be
+/// positive and allow one sample.
 GptIndexPlan plan_gpt_index(const GptIndexRequest& request);
 
 /// Sequences in reading order: each epoch all of them. [epochs * (end - begin)]. `random` goes on
@@ -43,8 +44,8 @@ template <class T>
 std::vector<T> build_document_index(const GptIndexRequest& request, const GptIndexPlan& plan,
                                     RandomState& random);
 
-/// Where sample i begins: (position in the document index, token offset). [samples + 1, 2], flat; T
-/// int32 or int64.
+/// Returns where sample i begins: (position in the document index, token offset), [samples + 1, 2],
+/// flat; T is int32 or int64.
 template <class T, class Document>
 std::vector<T> build_sample_index(const GptIndexRequest& request, const GptIndexPlan& plan,
                                   std::span<const Document> documents);

@@ -5,10 +5,13 @@
 
 #include "utils/check.h"
 
+// From the tokens of a sample to a row of a batch: labels, loss mask, positions and attention mask
+// by Megatron's options.
+
 namespace mpitron::data {
 namespace {
 
-/// Row i sees keys from `start` to i. `start` moves behind every eod when the mask is reset.
+/// Lets row i see keys from `start` to i. `start` moves behind every eod when the mask is reset.
 void fill_attention_mask(const GptSampleOptions& options, const GptSample& out) {
   const auto s = static_cast<std::size_t>(options.seq_length);
   std::size_t start = 0;
@@ -24,7 +27,8 @@ void fill_attention_mask(const GptSampleOptions& options, const GptSample& out) 
   }
 }
 
-/// With --reset-position-ids every document counts from 0; the end of a document belongs to it.
+/// Counts positions; with --reset-position-ids every document counts from 0, and the end of a
+/// document belongs to it.
 void fill_position_ids(const GptSampleOptions& options, const GptSample& out) {
   if (!options.reset_position_ids) {
     std::iota(out.position_ids.begin(), out.position_ids.end(), std::int64_t{0});
@@ -39,8 +43,8 @@ void fill_position_ids(const GptSampleOptions& options, const GptSample& out) {
   }
 }
 
-/// The loss mask, and the token 0 for padding, which ends no document. Plain pointers and values:
-/// the compiler makes vectors of them.
+/// Writes the loss mask, and the token 0 for padding, which ends no document. Plain pointers and
+/// values: the compiler makes vectors of them.
 void mask_padding(const GptSampleOptions& options, const GptSample& out) {
   const std::size_t s = out.tokens.size();
   std::int64_t* const tokens = out.tokens.data();
@@ -60,7 +64,7 @@ void mask_padding(const GptSampleOptions& options, const GptSample& out) {
 
 }  // namespace
 
-/// Labels are the tokens one later.
+/// Fills a row; labels are the tokens one later.
 void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions& options,
                      const GptSample& out) {
   const auto s = static_cast<std::size_t>(options.seq_length);
@@ -77,7 +81,7 @@ void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions&
   mask_padding(options, out);  // ends of documents are found above
 }
 
-/// A document sees nothing of those before it, and counts from 0.
+/// Lets a document see nothing of those before it, and count from 0.
 void separate_documents(std::span<const Index> begins, const GptSample& out) {
   const std::size_t s = out.tokens.size();
   for (std::size_t document = 0; document < begins.size(); ++document) {
@@ -92,7 +96,7 @@ void separate_documents(std::span<const Index> begins, const GptSample& out) {
   }
 }
 
-/// Unsigned, so that a negative id is larger than any vocabulary.
+/// Compares as unsigned numbers, so that a negative id is larger than any vocabulary.
 std::uint64_t largest_token(std::span<const std::int64_t> tokens) {
   std::uint64_t largest = 0;
   for (const std::int64_t token : tokens) {

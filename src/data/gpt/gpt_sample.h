@@ -6,7 +6,7 @@
 
 namespace mpitron::data {
 
-/// How tokens become inputs, labels and masks (Megatron's flags of the same names).
+/// Options by which tokens become inputs, labels and masks (Megatron's flags of the same names).
 struct GptSampleOptions {
   Index seq_length = 0;
   bool add_extra_token = true;
@@ -31,15 +31,16 @@ struct GptSample {
       attention_mask;  // [s, s], 1 = masked; empty without create_attention_mask
 };
 
-/// `text` holds `options.text_length()` tokens.
+/// Fills a row of a batch. `text` holds `options.text_length()` tokens.
 void make_gpt_sample(std::span<const std::int64_t> text, const GptSampleOptions& options,
                      const GptSample& out);
 
-/// Documents of a sample begin at these positions, in rising order from 0: positions count anew in
-/// each, and its tokens see only their own.
+/// Separates the documents of a sample, which begin at these positions, in rising order from 0:
+/// positions count anew in each, and its tokens see only their own.
 void separate_documents(std::span<const Index> begins, const GptSample& out);
 
-/// As unsigned numbers: a negative token is larger than any vocabulary. 0 of no tokens.
+/// Returns the largest id as an unsigned number: a negative token is larger than any vocabulary. 0
+/// of no tokens.
 std::uint64_t largest_token(std::span<const std::int64_t> tokens);
 
 }  // namespace mpitron::data

@@ -8,6 +8,10 @@
 #include "utils/check.h"
 #include "utils/system/parallel_for.h"
 
+// Several conversations in one row. Rows are fixed at the start by the lengths of all
+// conversations; tokens are encoded again when a row is read, since a whole file of them may not
+// fit in memory.
+
 namespace mpitron::data {
 PackedSftDataset::PackedSftDataset(std::shared_ptr<const ConversationFile> file,
                                    SftDatasetOptions options, EncodeConversation encode,

@@ -14,22 +14,22 @@ namespace mpitron::data {
 class PackedSftDataset final : public Dataset {
  public:
   /// Encodes every conversation of the share once, on `threads` threads, to know the lengths.
-  /// Errors as SftDataset.
+  /// Errors are those of SftDataset.
   PackedSftDataset(std::shared_ptr<const ConversationFile> file, SftDatasetOptions options,
                    EncodeConversation encode, Index threads);
 
   Index size() const override { return options_.description.num_samples.value_or(rows_.size()); }
-  /// In one pass over the share.
+  /// Rows of one pass over the share.
   const PackedRows& rows() const { return rows_; }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
-  /// With an attention mask of blocks along the diagonal, in each of them causal.
+  /// Fills a row, with an attention mask of blocks along the diagonal, in each of them causal.
   void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
                 const GptSample& row) const override;
   const std::string& description() const override { return description_; }
   void add_shares(Index samples, std::vector<SourceShare>& shares) const override;
 
  private:
-  /// Cut, and ended by eod, which is learned.
+  /// Returns a conversation cut, and ended by eod, which is learned.
   EncodedConversation ended(Index conversation) const;
   std::vector<Index> lengths(Index threads) const;
 

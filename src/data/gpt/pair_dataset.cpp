@@ -19,7 +19,8 @@ void cut(EncodedConversation& conversation, std::size_t length) {
   }
 }
 
-/// Makes weights of an answer's loss mask.
+/// Turns an answer's loss mask into weights, so that the weighted sum of losses is the difference
+/// of both answers' scores.
 void weigh(std::span<float> mask, bool by_length, float sign) {
   const auto tokens = static_cast<float>(std::ranges::count(mask, 1.0f));
   const float weight = by_length && tokens > 0 ? sign / tokens : sign;
@@ -42,7 +43,8 @@ PairDataset::PairDataset(std::shared_ptr<const ConversationFile> file, SftDatase
   }
 }
 
-/// A text shorter than its half leaves the rest of it to the other.
+/// Encodes a pair and cuts it to the sequence. A text shorter than its half leaves the rest of it
+/// to the other.
 PairDataset::EncodedPair PairDataset::encoded(Index sample) const {
   MPITRON_CHECK(sample >= 0 && sample < size(), sample, size());
   const Index row = options_.begin + sample % (options_.end - options_.begin);

@@ -20,14 +20,15 @@ class PairDataset final : public Dataset {
     return options_.description.num_samples.value_or(options_.end - options_.begin);
   }
   void read(Index sample, std::span<std::int64_t> tokens) const override;
-  /// The loss mask holds weights: above 0 for the preferred answer, below 0 for the other.
+  /// Fills a row whose loss mask holds weights: above 0 for the preferred answer, below 0 for the
+  /// other.
   void read_row(Index sample, const GptSampleOptions& options, std::span<std::int64_t> text,
                 const GptSample& row) const override;
   const std::string& description() const override { return description_; }
   void add_shares(Index samples, std::vector<SourceShare>& shares) const override;
 
  private:
-  /// Cut and ended.
+  /// Both conversations, cut and ended.
   struct EncodedPair {
     EncodedConversation chosen, rejected;
   };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+// Conversations as parts of one row, which do not see each other.
+
 namespace mpitron::data {
 namespace {
 

@@ -15,7 +15,7 @@ struct RowSegment {
 void write_segment(const GptSample& row, const RowSegment& segment,
                    const EncodedConversation& conversation, std::int64_t pad);
 
-/// The rest of a row: padding that sees itself alone, without loss.
+/// Fills the rest of a row with padding that sees itself alone, without loss.
 void write_padding(const GptSample& row, std::size_t begin, std::int64_t pad);
 
 }  // namespace mpitron::data

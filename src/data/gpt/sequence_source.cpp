@@ -2,6 +2,9 @@
 
 #include "data/index/numpy_random.h"
 
+// Sources of sequences: corpora on disk, and the reference's mock corpus, which numpy's generator
+// with seed 0 gives its lengths.
+
 namespace mpitron::data {
 namespace {
 

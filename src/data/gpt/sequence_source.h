@@ -22,16 +22,19 @@ struct BytePlace {
 class SequenceSource {
  public:
   virtual ~SequenceSource() = default;
+  /// The prefix of a corpus, as the user gave it.
   virtual const std::string& name() const = 0;
+  /// Tokens of every sequence.
   virtual const io::PackedArray<std::int32_t>& lengths() const = 0;
+  /// Reads the tokens from `offset` on that `out` has room for; they lie within the sequence.
   virtual void read(Index sequence, Index offset, std::span<std::int64_t> out) const = 0;
-  /// [begin, end) sequences of a document. Generated ones have one each.
+  /// Number of documents; a document is the sequences [begin, end). Generated ones have one each.
   virtual Index document_count() const { return lengths().size(); }
   virtual std::pair<Index, Index> sequences_of(Index document) const {
     return {document, document + 1};
   }
   virtual Index document_of(Index sequence) const { return sequence; }
-  /// Where tokens lie on disk; nothing for generated ones.
+  /// Returns where tokens lie on disk; nothing for generated ones.
   virtual std::optional<BytePlace> place(Index /*sequence*/, Index /*offset*/,
                                          Index /*tokens*/) const {
     return std::nullopt;
@@ -40,6 +43,7 @@ class SequenceSource {
   virtual void verify() const {}
 };
 
+/// A corpus of .bin and .idx files.
 class CorpusSource final : public SequenceSource {
  public:
   CorpusSource(const std::string& prefix, io::BinAccess access) : file_(prefix, access) {}

@@ -6,6 +6,8 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// Conversations for fine-tuning, one a row, as the reference's SFTDataset has them.
+
 namespace mpitron::data {
 void check_share(const ConversationFile& file, const SftDatasetOptions& options) {
   MPITRON_CHECK(options.begin >= 0 && options.end <= file.size(), options.end, file.size());
@@ -38,6 +40,7 @@ SftDataset::SftDataset(std::shared_ptr<const ConversationFile> file, SftDatasetO
   check_share(*file_, options_);
 }
 
+/// One token more than a row: the last position needs a label.
 EncodedConversation SftDataset::padded(Index sample) const {
   MPITRON_CHECK(sample >= 0 && sample < size(), sample, size());
   const Index conversation = options_.begin + sample % (options_.end - options_.begin);

@@ -12,6 +12,7 @@
 namespace mpitron::data {
 namespace {
 
+/// A row that is still open.
 struct Row {
   Index room = 0;
   std::vector<Index> sequences = {};

@@ -15,8 +15,8 @@ class BadSamples {
  public:
   explicit BadSamples(Index most) : most_(most) {}
 
-  /// read(sample) of the first sample from `sample` on, of `size`, that can be read; `sample` is
-  /// which. Error(data) where more than `most` are bad, or all of them.
+  /// Returns read(sample) of the first sample from `sample` on, of `size`, that can be read;
+  /// `sample` is which. Error(data) where more than `most` are bad, or all of them.
   template <class Read>
   auto first_good(Index& sample, Index size, const Read& read) {
     for (Index tries = 1;; ++tries) {
@@ -32,7 +32,7 @@ class BadSamples {
     }
   }
 
-  /// Whether read() succeeds. Error(data) where it does not and no more may be bad.
+  /// Returns whether read() succeeds. Error(data) where it does not and no more may be bad.
   template <class Read>
   bool is_good(Index sample, const Read& read) {
     try {
@@ -48,6 +48,7 @@ class BadSamples {
   }
 
  private:
+  /// Counts a bad sample once, however often it is met.
   void note(Index sample, const std::string& message) {
     const std::lock_guard lock(mutex_);
     if (!bad_.insert(sample).second) {

@@ -8,6 +8,9 @@
 #include "images/augment/draws.h"
 #include "images/drawing/figures.h"
 
+// Drawn images for examples and tests: shapes to classify, and scenes with questions about them.
+// All is drawn from counters, so that an image does not depend on those before it.
+
 namespace mpitron::data {
 namespace {
 
@@ -22,7 +25,7 @@ constexpr std::array<Figure::Shape, 6> kFigures = {Figure::Shape::circle,  Figur
                                                    Figure::Shape::diamond, Figure::Shape::ring,
                                                    Figure::Shape::square,  Figure::Shape::triangle};
 
-// Of scenes:
+// Words and colours of the shapes in scenes.
 struct NamedColour {
   std::string_view name;
   Colour colour;
@@ -56,7 +59,7 @@ Colour any_colour(const Draws& draws, std::uint32_t first, Index low, Index high
   return colour;
 }
 
-/// Up to eight levels up or down, the same in all channels of a pixel.
+/// Moves levels by up to eight up or down, the same in all channels of a pixel.
 void add_noise(Image& image, const Draws& draws) {
   for (Index y = 0; y < image.height; ++y) {
     for (Index x = 0; x < image.width; ++x) {
@@ -70,18 +73,18 @@ void add_noise(Image& image, const Draws& draws) {
   }
 }
 
-/// What is seen in a scene: of each kind, a colour and a shape, how often.
+/// Figures of a scene: how often each kind, a colour and a shape, is seen.
 using Counts = std::array<Index, kKinds>;
 
-/// What a scene may have several of, and how many: as often none as four, so that words alone do
-/// not tell the answer.
+/// The kind that a scene is asked about, and how many of it there are: as often none as four, so
+/// that words alone do not tell the answer.
 struct Asked {
   Index kind, count;
   explicit Asked(const Draws& draws)
       : kind(draws.below(kKind, kKinds)), count(draws.below(kKind + 1, kMostAlike + 1)) {}
 };
 
-/// Cells in an order of their own.
+/// Shuffles the cells (Fisher and Yates, from the inside out).
 std::array<Index, kCells * kCells> cell_order(const Draws& draws) {
   std::array<Index, kCells * kCells> order{};
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -93,7 +96,7 @@ std::array<Index, kCells * kCells> cell_order(const Draws& draws) {
   return order;
 }
 
-/// The kind that is asked for, others in some of the cells left.
+/// Paints the kind that is asked for, and others in some of the cells left.
 Counts paint_cells(Image& image, const Draws& draws, const Asked& asked, Index height) {
   Counts counts{};
   const auto order = cell_order(draws);
@@ -119,7 +122,7 @@ Counts paint_cells(Image& image, const Draws& draws, const Asked& asked, Index h
   return counts;
 }
 
-/// How often each kind is seen, from `first` on, round and round.
+/// Asks how often each kind is seen, from `first` on, round and round.
 std::vector<DrawnScene::Question> questions_about(const Counts& counts, Index first) {
   std::vector<DrawnScene::Question> questions;
   for (Index i = 0; i < kKinds; ++i) {

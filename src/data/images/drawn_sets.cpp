@@ -11,6 +11,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Folders of drawn images for `mpitron dataset images`: a set of classes as training reads it, or
+// conversations about scenes with their questions.
+
 namespace mpitron::data {
 namespace {
 
@@ -24,7 +27,8 @@ void write_png(const std::filesystem::path& path, const images::Image& image) {
   }
 }
 
-/// Of small letters only, one a line; others are left out.
+/// Returns the words of a file that are of small letters only, one a line, and fit below a scene
+/// (six pixels a letter); others are left out.
 std::vector<std::string> words_of(const std::string& path, Index edge) {
   std::vector<std::string> words;
   std::istringstream lines(path.empty() ? std::string() : read_file(path));

@@ -5,7 +5,7 @@
 
 namespace mpitron::data {
 
-/// What is drawn, and how much of it; the folder is made where it is missing.
+/// Kind and number of the images to draw; the folder is made where it is missing.
 struct DrawingPlan {
   std::string folder;
   std::string words_file;  // with questions: small letters, one word a line; empty: none
@@ -16,13 +16,13 @@ struct DrawingPlan {
   Index count(Index set) const { return set == 0 ? images : validation_images; }
 };
 
-/// FOLDER/train/CLASS/00000.png and FOLDER/valid/..., classes in turn. Error(data) where a file
-/// cannot be written.
+/// Writes FOLDER/train/CLASS/00000.png and FOLDER/valid/..., classes in turn. Error(data) where a
+/// file cannot be written.
 void draw_classes(const DrawingPlan& plan);
 
-/// FOLDER/train.jsonl, conversations about FOLDER/train/00000.png and so on, FOLDER/valid.jsonl,
-/// and FOLDER/questions.jsonl: one question about each image of the latter, with its answers.
-/// Error(data) where a file cannot be written, or no word fits.
+/// Writes FOLDER/train.jsonl, conversations about FOLDER/train/00000.png and so on,
+/// FOLDER/valid.jsonl, and FOLDER/questions.jsonl: one question about each image of the latter,
+/// with its answers. Error(data) where a file cannot be written, or no word fits.
 void draw_questions(const DrawingPlan& plan);
 
 }  // namespace mpitron::data

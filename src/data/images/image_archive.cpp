@@ -28,7 +28,8 @@ Index hash_of(std::string_view bytes) {
   return static_cast<Index>(hash64(bytes));
 }
 
-/// Of the images of a list, and of their labels.
+/// Places, labels, hashes and names of the images of a list: all that stands in a file beside their
+/// bytes.
 struct Measures {
   std::vector<Index> offsets{0}, labels, hashes;
   std::string names;
@@ -39,6 +40,7 @@ void add_name(std::string& names, const std::string& name) {
   names += '\0';
 }
 
+/// Reads every image once: places have to be known before the first byte is written.
 Measures measured(const ImageList& list) {
   Measures result;
   for (const std::string& name : list.classes()) {
@@ -54,6 +56,7 @@ Measures measured(const ImageList& list) {
   return result;
 }
 
+/// Reads every image again, and checks that it has not changed since it was measured.
 void write_images(const ImageList& list, const Measures& measures, AtomicFile& file,
                   const std::function<void(Index)>& packed) {
   for (Index image = 0; image < list.size(); ++image) {
@@ -67,7 +70,7 @@ void write_images(const ImageList& list, const Measures& measures, AtomicFile& f
   }
 }
 
-/// All elements of one of the arrays of 64-bit numbers.
+/// Views all elements of one of the arrays of 64-bit numbers.
 std::span<const Index> numbers_of(const MappedFile& file, const io::ByteRange& range) {
   return {reinterpret_cast<const Index*>(file.text().data() + range.begin),
           static_cast<std::size_t>(range.bytes) / sizeof(Index)};
@@ -91,6 +94,7 @@ ImageArchive::ImageArchive(const std::filesystem::path& path, const ImageShare& 
   const auto* count =
       classes != arrays.attributes.end() ? std::get_if<Index>(&classes->second) : nullptr;
   const Index class_count = count != nullptr ? *count : 0;
+  // All numbers by which bytes are found later are checked here, once.
   const bool fits =
       labels.size() == hashes_.size() && offsets_.size() == labels.size() + 1 &&
       offsets_.front() == 0 && offsets_.back() == static_cast<Index>(images_.size()) &&

@@ -11,14 +11,15 @@ namespace mpitron::data {
 /// XXH3 of each file; `names` u8, of classes, then of images, each with a zero behind it.
 class ImageArchive final : public ImageList {
  public:
-  /// Error(data) where the file is damaged outside of its images, or something else.
+  /// Maps an archive. Error(data) where the file is damaged outside of its images, or something
+  /// else.
   explicit ImageArchive(const std::filesystem::path& path, const ImageShare& share = {});
 
   std::string name(Index image) const override;
   EncodedImage read(Index image) const override;
-  /// Whether its bytes are those that were packed.
+  /// Returns whether its bytes are those that were packed.
   bool is_whole(Index image) const;
-  /// Size of the whole file.
+  /// Returns the size of the whole file.
   Index bytes() const { return static_cast<Index>(file_.bytes().size()); }
 
  private:

@@ -8,24 +8,26 @@
 #include "data/images/image_shards.h"
 #include "utils/error.h"
 
-// Conversations with images from JSON lines, or from pairs of files in tar shards; where the images
-// stand in the text is marked by <image>.
+// Reads conversations with images from JSON lines, or from pairs of files in tar shards; places of
+// images in the text are marked by <image>.
 
 namespace mpitron::data {
 namespace {
 
 using nlohmann::json;
 
+/// Returns OpenAI's word for a role of ShareGPT.
 std::string role_of(const std::string& word) {
   return word == "human" ? "user" : word == "gpt" ? "assistant" : word;
 }
 
+/// Returns the value under either name; json::exception where there is neither.
 const json& one_of(const json& turn, const char* name, const char* other) {
   const auto found = turn.find(name);
   return found != turn.end() ? *found : turn.at(other);
 }
 
-/// A list of turns.
+/// Reads a list of turns, in the words of ShareGPT or of OpenAI.
 ImageConversation turns_of(const json& list) {
   ImageConversation conversation;
   for (const json& turn : list) {
@@ -35,13 +37,13 @@ ImageConversation turns_of(const json& list) {
   return conversation;
 }
 
-/// An object with such a list, or the list itself.
+/// Reads an object with such a list, or the list itself.
 ImageConversation conversation_of(const json& value) {
   return turns_of(value.is_array() ? value : one_of(value, "conversations", "messages"));
 }
 
-/// Error(data) with `where`: an answer that is to be learned shows no image, and every image has
-/// its place.
+/// Throws Error(data) with `where` unless every image has its place, none of them in an answer:
+/// answers are learned, and positions of images are not.
 void check_places(const ImageConversation& conversation, Index images, const std::string& where) {
   Index places = 0;
   for (const tokenizers::ChatMessage& turn : conversation) {
@@ -56,7 +58,7 @@ void check_places(const ImageConversation& conversation, Index images, const std
   }
 }
 
-/// Lines of a file; all are looked at when it is opened.
+/// Conversations in the lines of a file; all are looked at when it is opened.
 class ImageConversationFile final : public ConversationList {
  public:
   explicit ImageConversationFile(const std::filesystem::path& path) : path_(path) {
@@ -126,7 +128,7 @@ class ImageConversationFile final : public ConversationList {
   std::vector<Entry> entries_;
 };
 
-/// Samples of shards; each is looked at when it is read.
+/// Conversations in shards; each is looked at when it is read.
 class ConversationShards final : public ConversationList {
  public:
   ConversationShards(const std::filesystem::path& path, const std::filesystem::path& index_folder)
@@ -196,6 +198,7 @@ Index count_images(std::string_view text) {
   return count;
 }
 
+/// Puts tags around each <image>, as NVLM's or InternVL's prompts have them.
 std::string with_image_tags(std::string text, config::ImageTags kind) {
   if (kind == config::ImageTags::none) {
     return text;
@@ -212,6 +215,7 @@ std::string with_image_tags(std::string text, config::ImageTags kind) {
   return text;
 }
 
+/// Takes shards where the path names any, else a file of JSON lines.
 std::unique_ptr<ConversationList> open_conversations(const std::filesystem::path& path,
                                                      const std::filesystem::path& index_folder) {
   if (path.string().find("://") != std::string::npos) {

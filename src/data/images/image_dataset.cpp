@@ -6,6 +6,10 @@
 #include "images/codecs/decode.h"
 #include "utils/error.h"
 
+// Images as rows of pixels for the tasks of `pretrain_vision_*`: augmented to classify, with a mask
+// of patches to inpaint, in crops for DINO; all that is random comes from counters of seed, sample
+// and epoch.
+
 namespace mpitron::data {
 namespace {
 
@@ -13,8 +17,8 @@ using config::VisionTask;
 using images::DrawNumber;
 using images::Draws;
 
-/// A walk of `mask_steps` steps from anywhere to neighbours, cut at the edge; the start is not
-/// masked unless it is met again.
+/// Masks the patches of a walk of `mask_steps` steps from anywhere to neighbours, cut at the edge;
+/// the start is not masked unless it is met again.
 void walk(const config::VisionConfig& vision, const Draws& draws, std::span<float> mask) {
   constexpr Index kSteps[4][2] = {{0, 1}, {0, -1}, {1, 0}, {-1, 0}};
   const Index rows = vision.grid_height(), columns = vision.grid_width();
@@ -67,6 +71,8 @@ images::Image ImageDataset::decode(Index& sample) const {
   return bad_.first_good(sample, size(), [this](Index which) { return decoded(*images_, which); });
 }
 
+/// Writes two large crops and the small ones, with the scales and probabilities of the reference's
+/// DINO transforms.
 void ImageDataset::write_crops(const images::Image& image, images::Draws::Place place,
                                std::span<float> pixels) const {
   const config::VisionConfig& vision = options_.vision;

@@ -18,27 +18,27 @@ class ImageDataset final : public Dataset {
   ImageDataset(std::shared_ptr<const ImageList> images, const Options& options);
 
   Index size() const override { return images_->size(); }
-  /// One number: the label.
+  /// Writes one number: the label.
   void read(Index sample, std::span<std::int64_t> label) const override;
   const std::string& description() const override { return description_; }
   const ImageList& images() const { return *images_; }
-  /// The same images, resized only.
+  /// Returns a data set of these images, resized only.
   std::shared_ptr<const ImageDataset> as_evaluated() const;
-  /// Numbers that a sample has pixels of.
+  /// Returns how many numbers the pixels of a sample are.
   Index pixels() const;
-  /// Patches of its mask; 0: it has none.
+  /// Returns the patches of its mask; 0: it has none.
   Index mask_patches() const {
     return options_.vision.task == config::VisionTask::inpaint ? options_.vision.patches() : 0;
   }
 
-  /// Where a sample is written.
+  /// The memory that a sample is written to.
   struct View {
     std::span<float> pixels;  // [3, height, width]; of DINO all crops, one behind the other
     std::int64_t* label = nullptr;
     std::span<float> mask;  // [patches], 1 = masked; to inpaint only
   };
-  /// Decodes and transforms; what is random follows from seed, sample and epoch. An image that
-  /// cannot be decoded is replaced by the next one of the list, as often as the options allow;
+  /// Decodes and transforms a sample; what is random follows from seed, sample and epoch. An image
+  /// that cannot be decoded is replaced by the next one of the list, as often as the options allow;
   /// Error(data) after that.
   void read_view(Index sample, Index epoch, const View& view) const;
 
@@ -54,7 +54,8 @@ class ImageDataset final : public Dataset {
   mutable BadSamples bad_;
 };
 
-/// Patches behind a mask: a random walk over the grid, or its last patches. [patches], 1 = masked.
+/// Marks the patches behind a mask: a random walk over the grid, or its last patches. [patches], 1
+/// = masked.
 void write_patch_mask(const config::VisionConfig& vision, std::uint64_t seed, Index sample,
                       Index epoch, std::span<float> mask);
 

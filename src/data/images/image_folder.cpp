@@ -7,6 +7,8 @@
 #include "images/codecs/decode.h"
 #include "utils/error.h"
 
+// Images in a folder for each class, found in an order that does not depend on the file system.
+
 namespace mpitron::data {
 namespace {
 
@@ -19,7 +21,7 @@ bool is_image(const fs::path& path) {
   return std::ranges::count(images::image_extensions(), extension) > 0;
 }
 
-/// Sorted; links are followed.
+/// Returns the folders, or the images, right below a folder, sorted; links are followed.
 std::vector<fs::path> entries(const fs::path& folder, bool folders) {
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -31,7 +33,7 @@ std::vector<fs::path> entries(const fs::path& folder, bool folders) {
   return found;
 }
 
-/// The folder and all below it.
+/// Appends the folder and all below it.
 void add_folders(const fs::path& folder, std::vector<fs::path>& folders) {
   folders.push_back(folder);
   for (const fs::path& below : entries(folder, true)) {

@@ -7,12 +7,16 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// Opens images wherever they lie, and decodes them with warnings on what other programs see
+// differently.
+
 namespace mpitron::data {
 
 std::vector<Index> images_of_share(Index classes, std::span<const Index> labels,
                                    const ImageShare& share) {
   std::vector<Index> left(static_cast<std::size_t>(classes));
   for (const Index label : labels) {
+    // Images of each class; below: how many of them the share takes.
     ++left[static_cast<std::size_t>(label)];
   }
   for (Index label = 0; label < classes; ++label) {

@@ -11,7 +11,7 @@
 
 namespace mpitron::data {
 
-/// Which part of a set of images is used.
+/// A part of a set of images: the first classes, and the first images of each.
 struct ImageShare {
   double classes = 1;  // of the classes, the first ones
   double images = 1;   // of each class, the first ones
@@ -41,9 +41,10 @@ class ImageList {
   const std::vector<std::string>& classes() const { return classes_; }
   Index size() const { return static_cast<Index>(labels_.size()); }
   Index label(Index image) const { return labels_[static_cast<std::size_t>(image)]; }
-  /// Where an image lies, for messages.
+  /// Returns where an image lies, for messages.
   virtual std::string name(Index image) const = 0;
-  /// Valid as long as the list and the result. Error(data) where it cannot be read.
+  /// Returns an image's file, valid as long as the list and the result. Error(data) where it cannot
+  /// be read.
   virtual EncodedImage read(Index image) const = 0;
 
  protected:
@@ -55,20 +56,20 @@ class ImageList {
   std::vector<Index> labels_;
 };
 
-/// Which images of a list belong to a share of it, in order. `labels`: of all images.
+/// Returns the images of a list that belong to a share of it, in order. `labels`: of all images.
 std::vector<Index> images_of_share(Index classes, std::span<const Index> labels,
                                    const ImageShare& share);
 
-/// As images::decode; warns once of a camera that was turned and of grey that loses levels, which
-/// other programs may see differently.
+/// Decodes as images::decode; warns once of a camera that was turned and of grey that loses levels,
+/// which other programs may see differently.
 images::Image decode_image(images::Bytes file, const std::string& name,
                            Index most_pixels = images::kMostPixels);
-/// The same of an image of a list.
+/// Decodes an image of a list in the same way.
 images::Image decoded(const ImageList& list, Index image);
 
-/// What `path` names: a folder with one folder for each class, an archive (.h5, by `mpitron dataset
-/// images pack`), a .tar or a folder of them (WebDataset). Error(data) where it is something else,
-/// or holds no image. `index_folder`: where indices of shards are kept; empty: beside them.
+/// Opens a folder with one folder for each class, an archive (.h5, by `mpitron dataset images
+/// pack`), a .tar or a folder of them (WebDataset). Error(data) where it is something else, or
+/// holds no image. `index_folder`: where indices of shards are kept; empty: beside them.
 std::unique_ptr<ImageList> open_images(const std::filesystem::path& path,
                                        const ImageShare& share = {},
                                        const std::filesystem::path& index_folder = {});

@@ -5,9 +5,14 @@
 
 #include "utils/error.h"
 
+// Images of tar shards with numbers of classes beside them; labels are read when the shards are
+// opened.
+
 namespace mpitron::data {
 namespace {
 
+/// Returns the number in a sample's .cls. A limit keeps a damaged one from making a class for every
+/// number below it.
 Index class_of(const TarShards& shards, const TarShards::Sample& sample) {
   static constexpr std::array<std::string_view, 2> kNumbers{"cls", "cls.txt"};
   const auto* part = TarShards::find(sample, kNumbers);

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+// Tokens of conversations about images, without a chat template: as the reference's multimodal
+// examples make them.
+
 namespace mpitron::data {
 namespace {
 
-/// Text with images in it. What only whole texts get comes in front of the first one.
+/// Appends text with images in it. Tokens that only whole texts get (a beginning of sequence) come
+/// in front of the first one.
 void add_text(const tokenizers::Tokenizer& tokenizer, std::string_view text, bool learned,
               MarkedTokens& tokens) {
   const auto add_words = [&](std::string_view words) {

@@ -8,7 +8,7 @@
 #include "utils/error.h"
 #include "utils/system/parallel_for.h"
 
-// From a conversation to a row: the marks of images become as many positions as the encoder gives
+// Makes rows of conversations: the marks of images become as many positions as the encoder gives
 // rows, which are neither words nor learned.
 
 namespace mpitron::data {
@@ -59,6 +59,7 @@ std::vector<Index> ImageTextDataset::add_tiles(Index sample, Sample& result) con
   return tiles_per_image;
 }
 
+/// Puts a tag in front of every tile: an image becomes as many images of one tile.
 MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
                                          std::vector<Index>& tiles_per_image) const {
   MarkedTokens tagged;
@@ -85,7 +86,7 @@ MarkedTokens ImageTextDataset::with_tags(const MarkedTokens& text,
   return tagged;
 }
 
-/// Every token is to predict the next one, the last nothing.
+/// Appends tokens and labels: every token is to predict the next one, the last nothing.
 void ImageTextDataset::add_tokens(MarkedTokens text, Sample& result) const {
   append(result.tokens, text.ids);
   text.add(options_.pad, false);
@@ -103,6 +104,7 @@ void ImageTextDataset::add_text(Index sample, Sample& result) const {
   add_tokens(std::move(text), result);
 }
 
+/// Cuts or pads to the length of a row. A cut must not part an image's mark from its tiles.
 void ImageTextDataset::finish(Sample& sample) const {
   const auto length = static_cast<std::size_t>(options_.vlm.text_length);
   const auto cut =
@@ -119,6 +121,7 @@ void ImageTextDataset::finish(Sample& sample) const {
   }
 }
 
+/// Without tiling the images need not be decoded: each is one tile.
 Index ImageTextDataset::positions_of(Index sample) const {
   Sample read;
   if (options_.vlm.tiling.most_tiles > 1) {
@@ -133,6 +136,7 @@ Index ImageTextDataset::positions_of(Index sample) const {
   return static_cast<Index>(read.tokens.size()) - images + tiles * options_.vlm.positions();
 }
 
+/// A text that cannot be read leaves its place in the row empty: rows were packed for the others.
 ImageTextDataset::Sample ImageTextDataset::read_packed(Index row) const {
   Sample result;
   std::int64_t segment = 0;

@@ -36,12 +36,12 @@ class ImageTextDataset final : public Dataset {
     /// Ids in front of tile 1, 2, ...; the last one's are the thumbnail's. Empty: no tags.
     std::vector<std::vector<std::int64_t>> tile_tags = {};
   };
-  /// Where texts share rows (`vlm.packing_window`), all are looked at first: Error(data) with the
-  /// name of one that is longer than a row.
+  /// Looks at all texts where they share rows (`vlm.packing_window`): Error(data) with the name of
+  /// one that is longer than a row.
   ImageTextDataset(std::unique_ptr<ConversationList> conversations, const Options& options);
 
   Index size() const override { return rows_ ? rows_->size() : conversations_->size(); }
-  /// The tokens of the text, as `read_sample` has them.
+  /// Writes the tokens of the text, as `read_sample` has them.
   void read(Index sample, std::span<std::int64_t> tokens) const override;
   const std::string& description() const override { return description_; }
   const ConversationList& conversations() const { return *conversations_; }
@@ -55,8 +55,8 @@ class ImageTextDataset final : public Dataset {
     std::vector<Index> tiles_per_image;        // of each kImageToken
     std::vector<std::int64_t> segments;        // [t], which text; where several share a row
   };
-  /// Error(data) where an image cannot be decoded and no other may take its place, or the text is
-  /// cut in front of an image.
+  /// Reads a sample. Error(data) where an image cannot be decoded and no other may take its place,
+  /// or the text is cut in front of an image.
   void read_sample(Index sample, Sample& result) const;
 
  private:
@@ -64,11 +64,11 @@ class ImageTextDataset final : public Dataset {
   void finish(Sample& sample) const;
   /// Appends a text and its tiles. Error(data) where an image cannot be decoded.
   void add_text(Index sample, Sample& result) const;
-  /// The tiles of all images, one behind the other; of each image how many.
+  /// Appends the tiles of all images, one behind the other; returns of each image how many.
   std::vector<Index> add_tiles(Index sample, Sample& result) const;
   MarkedTokens with_tags(const MarkedTokens& text, std::vector<Index>& tiles_per_image) const;
   void add_tokens(MarkedTokens text, Sample& result) const;
-  /// That a text takes in the merged row.
+  /// Returns the positions that a text takes in the merged row.
   Index positions_of(Index sample) const;
   Sample read_packed(Index row) const;
 

@@ -5,15 +5,20 @@
 #include "images/augment/views.h"
 #include "images/transforms/tiles.h"
 
+// From an image to the numbers that a vision tower reads: cut into tiles, resized and normalised as
+// CLIP or SigLIP was trained.
+
 namespace mpitron::data {
 namespace {
 
+/// Means and deviations of CLIP's training images, and those of SigLIP.
 constexpr images::Normalisation kClip{{0.48145466f, 0.4578275f, 0.40821073f},
                                       {0.26862954f, 0.26130258f, 0.27577711f}};
 constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
 
 }  // namespace
 
+/// Appends [tiles, channels, height, width], the thumbnail last.
 void append_tiles(const images::Image& image, const config::VlmConfig& vlm,
                   std::vector<float>& planes) {
   const bool clip = vlm.tower == config::TowerKind::clip;

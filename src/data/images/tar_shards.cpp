@@ -11,8 +11,9 @@
 #include "utils/log.h"
 #include "utils/text/hash.h"
 
-// Shards as webdataset writes them: members that follow each other and differ in their ending
-// belong to one sample.
+// Reads shards as webdataset writes them: members that follow each other and differ in their ending
+// belong to one sample. Offsets are kept in an index beside the shard, since a tar has to be walked
+// through from header to header.
 
 namespace mpitron::data {
 namespace {
@@ -21,7 +22,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kIndexFormat = "mpitron tar index 1";
 
-/// The first line of the index of a shard as it is now: its size and the time of its last change.
+/// Returns the first line of the index of a shard as it is now: its size and the time of its last
+/// change.
 std::string index_title(const MappedFile& shard) {
   struct stat status = {};
   ::stat(shard.path().c_str(), &status);
@@ -30,7 +32,8 @@ std::string index_title(const MappedFile& shard) {
                      static_cast<std::int64_t>(status.st_mtim.tv_nsec));
 }
 
-/// In another folder shards of the same name have indices of their own.
+/// Returns where the index lies; in another folder shards of the same name have indices of their
+/// own.
 fs::path index_path(const fs::path& shard, const fs::path& folder) {
   if (folder.empty()) {
     return shard.string() + ".index";
@@ -39,7 +42,7 @@ fs::path index_path(const fs::path& shard, const fs::path& folder) {
   return folder / fmt::format("{}.{:016x}.index", shard.filename().string(), hash64(place));
 }
 
-/// "OFFSET BYTES NAME".
+/// Reads "OFFSET BYTES NAME"; nothing for other lines and for places outside of the shard.
 std::optional<io::TarMember> member_of(std::string_view line, Index archive_bytes) {
   io::TarMember member;
   for (Index* number : {&member.offset, &member.bytes}) {
@@ -55,7 +58,7 @@ std::optional<io::TarMember> member_of(std::string_view line, Index archive_byte
   return inside ? std::optional(std::move(member)) : std::nullopt;
 }
 
-/// Nothing where there is no index, or one of another state of the shard.
+/// Reads an index; nothing where there is none, or one of another state of the shard.
 std::optional<std::vector<io::TarMember>> read_index(const fs::path& path,
                                                      const MappedFile& shard) {
   std::error_code ignored;
@@ -80,7 +83,7 @@ std::optional<std::vector<io::TarMember>> read_index(const fs::path& path,
   return members;
 }
 
-/// Where it cannot be written, headers are read again the next time.
+/// Writes an index; where it cannot be written, headers are read again the next time.
 void write_index(const fs::path& path, const MappedFile& shard,
                  const std::vector<io::TarMember>& members) {
   std::string text = index_title(shard);

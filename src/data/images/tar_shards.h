@@ -9,16 +9,17 @@
 
 namespace mpitron::data {
 
-/// The .tar files that a path means: itself, or those of a folder, by name; none where it means
-/// something else.
+/// Returns the .tar files that a path means: itself, or those of a folder, by name; none where it
+/// means something else.
 std::vector<std::filesystem::path> shards_of(const std::filesystem::path& path);
 
 /// Samples in shards as WebDataset writes them: neighbouring members of a .tar whose names are the
 /// same up to the first dot behind the last slash, and whose endings say what they are.
 class TarShards {
  public:
-  /// Error(data) where there is no shard, or one is damaged. Headers are read once: an index of
-  /// their offsets is written beside each shard (or into `index_folder`), where that is possible.
+  /// Opens the shards. Error(data) where there is none, or one is damaged. Headers are read once:
+  /// an index of their offsets is written beside each shard (or into `index_folder`), where that is
+  /// possible.
   TarShards(const std::filesystem::path& path, const std::filesystem::path& index_folder);
 
   /// One member of a sample.
@@ -32,10 +33,11 @@ class TarShards {
     std::vector<Part> parts;  // in the order of the shard
   };
   const std::vector<Sample>& samples() const { return samples_; }
+  /// Returns shard and key, for messages.
   std::string name(const Sample& sample) const;
-  /// Valid as long as this.
+  /// Returns the bytes of a part, valid as long as this.
   std::string_view bytes(const Sample& sample, const Part& part) const;
-  /// The first part with one of these endings; null: none.
+  /// Returns the first part with one of these endings; null: none.
   static const Part* find(const Sample& sample, std::span<const std::string_view> endings);
 
  private:

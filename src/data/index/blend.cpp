@@ -8,7 +8,8 @@
 #include "data/index/blend_picker.h"
 #include "utils/error.h"
 
-// What --data-path means: prefixes, or weights and prefixes by turns.
+// Blends of corpora: reads the words of --data-path, and chooses for every sample of a blend the
+// corpus that it comes from, as the reference does.
 
 namespace mpitron::data {
 namespace {
@@ -20,7 +21,8 @@ std::optional<double> as_number(const std::string& word) {
   return error == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
 }
 
-/// numpy.sum: eight running sums per block of up to 128 values, halves of longer arrays added.
+/// Sums as numpy.sum: eight running sums per block of up to 128 values, halves of longer arrays
+/// added. Weights are divided by it, and the reference's last bits decide ties.
 double pairwise_sum(std::span<const double> x) {
   if (x.size() > 128) {
     const std::size_t half = x.size() / 2 / 8 * 8;
@@ -41,7 +43,7 @@ double pairwise_sum(std::span<const double> x) {
   return std::accumulate(x.begin() + static_cast<std::ptrdiff_t>(i), x.end(), total);
 }
 
-/// A number in front of every prefix, and one more at the end.
+/// Finds a number in front of every prefix, and one more at the end: a forgotten prefix.
 bool pairs_but_for_one(std::span<const std::string> words) {
   bool numbers = words.size() > 2 && words.size() % 2 == 1;
   for (std::size_t i = 0; numbers && i < words.size(); i += 2) {
@@ -52,7 +54,8 @@ bool pairs_but_for_one(std::span<const std::string> words) {
 
 }  // namespace
 
-/// Weights and prefixes by turns, or prefixes alone: who reads them weighs these by their sizes.
+/// Takes weights and prefixes by turns, or prefixes alone: who reads them weighs these by their
+/// sizes.
 Blend parse_blend(std::span<const std::string> words) {
   Blend blend;
   bool weighted = words.size() % 2 == 0;
@@ -93,8 +96,7 @@ std::vector<double> normalized(std::span<const double> weights) {
   return result;
 }
 
-/// A member gets its share rounded up and a surplus, since the blend's choices are not exact
-/// shares.
+/// Rounds a member's share up and adds a surplus, since the blend's choices are not exact shares.
 Index member_samples(Index size, double weight, double surplus) {
   return static_cast<Index>(
       std::ceil(std::ceil(static_cast<double>(size) * weight) * (1.0 + surplus)));
@@ -108,7 +110,8 @@ Index blended_size(Index size, std::span<const double> weights) {
   return total;
 }
 
-/// Sample by sample the member that lags most behind its weight (the reference's greedy rule).
+/// Takes, sample by sample, the member that lags most behind its weight (the reference's greedy
+/// rule).
 BlendIndex build_blend(std::span<const double> weights, Index size) {
   MPITRON_CHECK(weights.size() < std::size_t{1} << 15, weights.size());
   BlendIndex index;
@@ -123,7 +126,7 @@ BlendIndex build_blend(std::span<const double> weights, Index size) {
   return index;
 }
 
-/// Every sample of every member once; a member without any left is out.
+/// Takes every sample of every member once; a member without any left is out.
 BlendIndex build_exhaustive_blend(std::span<const Index> sizes) {
   MPITRON_CHECK(sizes.size() < std::size_t{1} << 15, sizes.size());
   const Index total = std::accumulate(sizes.begin(), sizes.end(), Index{0});

@@ -15,16 +15,17 @@ struct Blend {
   std::vector<double> weights;  // empty: without; else as given, one per prefix
 };
 
-/// The words of --data-path: `w1 p1 w2 p2 ...`, or prefixes alone when their number is odd or the
-/// first of a pair is no number.
+/// Reads the words of --data-path: `w1 p1 w2 p2 ...`, or prefixes alone when their number is odd or
+/// the first of a pair is no number. Error(usage) for weights that are negative, not finite, or all
+/// 0.
 Blend parse_blend(std::span<const std::string> words);
 
-/// Weights divided by their sum, summed as numpy does (pairwise).
+/// Returns the weights divided by their sum, summed as numpy does (pairwise).
 std::vector<double> normalized(std::span<const double> weights);
 
-/// Samples asked of a member: ceil(ceil(size * weight) * (1 + surplus)).
+/// Returns the samples asked of a member: ceil(ceil(size * weight) * (1 + surplus)).
 Index member_samples(Index size, double weight, double surplus);
-/// Length of a weighted blend: the sum of ceil(size * weight).
+/// Returns the length of a weighted blend: the sum of ceil(size * weight).
 Index blended_size(Index size, std::span<const double> weights);
 
 /// Sample i of a blend is sample `sample[i]` of member `member[i]`.
@@ -33,11 +34,11 @@ struct BlendIndex {
   std::vector<std::int64_t> sample;
 };
 
-/// Greedy: step i takes the member that lags most behind weight * i; the first of equals wins.
-/// `weights` sum to 1.
+/// Builds a blend greedily: step i takes the member that lags most behind weight * i; the first of
+/// equals wins. `weights` sum to 1.
 BlendIndex build_blend(std::span<const double> weights, Index size);
-/// Every sample of every member once, in proportion: the greedy rule over the members not yet used
-/// up.
+/// Builds a blend of every sample of every member once, in proportion: the greedy rule over the
+/// members not yet used up.
 BlendIndex build_exhaustive_blend(std::span<const Index> sizes);
 
 }  // namespace mpitron::data

@@ -3,6 +3,9 @@
 #include <cstring>
 #include <limits>
 
+// The greedy choice of a blend, once a sample: for many members with vectors, whose lanes keep the
+// reference's choice among equals.
+
 namespace mpitron::data {
 namespace {
 
@@ -31,7 +34,7 @@ void BlendPicker::close(std::size_t member) {
   weights_[member] = kNever;
 }
 
-/// The largest weight * scale - taken; of equals the first.
+/// Finds the largest weight * scale - taken; of equals the first.
 std::size_t BlendPicker::best_of_few(double scale) const {
   std::size_t best = 0;
   double largest = kNever;

@@ -14,7 +14,7 @@ class BlendPicker {
  public:
   explicit BlendPicker(std::span<const double> weights);
 
-  /// The member for step i, of which one more is taken now.
+  /// Returns the member for step i, of which one more is taken now.
   std::size_t pick(Index step) {
     const auto scale = static_cast<double>(step > 1 ? step : 1);
     const std::size_t best = members_ <= kFew ? best_of_few(scale) : best_of_many(scale);
@@ -22,7 +22,7 @@ class BlendPicker {
     return best;
   }
   Index taken(std::size_t member) const { return static_cast<Index>(taken_[member]); }
-  /// The member is never picked again.
+  /// Lets the member never be picked again.
   void close(std::size_t member);
 
  private:

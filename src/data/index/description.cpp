@@ -11,7 +11,8 @@
 namespace mpitron::data {
 namespace {
 
-/// Code point of the UTF-8 sequence at `at`, which moves behind it; a stray byte stands for itself.
+/// Returns the code point of the UTF-8 sequence at `at`, which moves behind it; a stray byte stands
+/// for itself.
 std::uint32_t decode(const std::string& text, std::size_t& at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const std::uint32_t first = byte(at++);
@@ -23,7 +24,7 @@ std::uint32_t decode(const std::string& text, std::size_t& at) {
   return code;
 }
 
-/// A JSON string in pure ASCII (UTF-16 escapes), which is Python's default.
+/// Returns a JSON string in pure ASCII (UTF-16 escapes), which is Python's default.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (std::size_t i = 0; i < text.size();) {
@@ -49,7 +50,7 @@ std::string quoted(const std::string& text) {
   return out + '"';
 }
 
-/// Python's repr of a float: shortest digits, with a point or an exponent.
+/// Returns Python's repr of a float: shortest digits, with a point or an exponent.
 std::string number(double value) {
   const std::string text = fmt::format("{}", value);
   return text.find_first_of(".en") == std::string::npos ? text + ".0" : text;
@@ -64,7 +65,7 @@ std::string or_null(const std::optional<T>& value, Format&& format) {
   return value ? format(*value) : "null";
 }
 
-/// `{` or `[` ... one item a line, indented by four spaces, inner lines of items too.
+/// Returns `{` or `[` ... one item a line, indented by four spaces, inner lines of items too.
 std::string block(char open, char close, const std::vector<std::string>& items) {
   std::string out(1, open);
   for (std::size_t i = 0; i < items.size(); ++i) {

@@ -10,7 +10,7 @@
 
 namespace mpitron::data {
 
-/// What the description of a masked language model's data set says besides.
+/// Settings of a masked language model's data set that its description says besides.
 struct MaskedLmDescription {
   double masking_probability = 0.15;
   double short_sequence_probability = 0.1;
@@ -20,6 +20,7 @@ struct MaskedLmDescription {
   std::optional<Index> decoder_seq_length;  // T5
 };
 
+/// Inputs of a data set of one corpus, as far as its index depends on them.
 struct GptDescription {
   std::string class_name = "GPTDataset";
   std::optional<std::string> dataset_path;  // the prefix as given; null for mock data
@@ -32,6 +33,7 @@ struct GptDescription {
   std::optional<MaskedLmDescription> masked_lm;
 };
 
+/// Inputs of a blend of data sets.
 struct BlendDescription {
   std::vector<std::string> members;  // their descriptions
   Split split = Split::train;
@@ -39,7 +41,7 @@ struct BlendDescription {
   std::optional<Index> size;  // null: every member once, and `weights` are integers (its length)
 };
 
-/// The JSON text whose MD5 names a cached index, character for character as Python's
+/// Return the JSON text whose MD5 names a cached index, character for character as Python's
 /// json.dumps(indent=4) writes it.
 std::string describe(const GptDescription& dataset);
 std::string describe(const BlendDescription& blend);

@@ -31,7 +31,7 @@ bool fits(const std::vector<Index>& shape, const std::vector<Index>& wanted) {
                     [](Index a, Index b) { return b == IndexCache::kAnyExtent || a == b; });
 }
 
-/// The shape with the extent that follows from the number of elements.
+/// Returns the shape with the extent that follows from the number of elements.
 std::vector<Index> completed(std::vector<Index> shape, Index elements) {
   Index known = 1;
   for (const Index extent : shape) {
@@ -42,6 +42,7 @@ std::vector<Index> completed(std::vector<Index> shape, Index elements) {
   return shape;
 }
 
+/// Waits for the lock; false where the file system has no locks.
 bool wait_for(int descriptor, const std::filesystem::path& file) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
     return true;

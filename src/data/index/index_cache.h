@@ -9,7 +9,7 @@
 
 namespace mpitron::data {
 
-/// What an index depends on and the reference's description does not tell.
+/// Inputs of an index that the reference's description does not tell.
 struct IndexContent {
   std::string variant = "";    // of the options: told apart by file name
   std::string sequences = "";  // of the corpora, a hash: kept beside the arrays
@@ -29,17 +29,19 @@ class IndexCache {
 
   std::filesystem::path path(const std::string& name) const;
 
-  /// The arrays of `load`, or of `build`, stored. Of those on one machine that want an index which
-  /// is not there, one builds it and the others wait for that one only.
+  /// Returns the arrays of `load`, or of `build`, stored. Of those on one machine that want an
+  /// index which is not there, one builds it and the others wait for that one only.
   std::vector<IndexArray> get(const std::vector<std::string>& names,
                               const std::vector<std::vector<Index>>& shapes,
                               const std::function<std::vector<IndexArray>()>& build) const;
 
-  /// The arrays `names`, when all are there, readable, of this content and of the `shapes` that a
-  /// fresh build would have. What does not fit is reported and built anew.
+  /// Returns the arrays `names`, when all are there, readable, of this content and of the `shapes`
+  /// that a fresh build would have. Files that do not fit are reported, for the index to be built
+  /// anew.
   std::optional<std::vector<IndexArray>> load(const std::vector<std::string>& names,
                                               const std::vector<std::vector<Index>>& shapes) const;
-  /// A folder that cannot be written is reported; the run goes on with the index in memory.
+  /// Writes the arrays. A folder that cannot be written is reported; the run goes on with the index
+  /// in memory.
   void store(const std::vector<std::string>& names, const std::vector<std::vector<Index>>& shapes,
              const std::vector<IndexArray>& arrays) const;
 
@@ -52,9 +54,9 @@ class IndexCache {
   std::string content_;
 };
 
-/// While it lives, others that want the same lock, in this process or another one of this machine,
-/// wait in its constructor. A help, not a guarantee: where the file system has no locks it is none.
-/// It ends with the process, however that ends; the file goes away.
+/// A lock between builders: while it lives, others that want the same lock, in this process or
+/// another one of this machine, wait in its constructor. A help, not a guarantee: where the file
+/// system has no locks it is none. It ends with the process, however that ends; the file goes away.
 class BuildLock {
  public:
   explicit BuildLock(std::filesystem::path file);

@@ -9,6 +9,8 @@
 
 #include "utils/error.h"
 
+// The files that --input means, for `mpitron preprocess` and the commands on corpora.
+
 namespace mpitron::data {
 namespace {
 
@@ -23,6 +25,7 @@ bool holds_documents(fs::path file) {
   return std::ranges::find(kEndings, file.extension().string()) != kEndings.end();
 }
 
+/// Sorted, so that a corpus does not depend on the order in which a file system lists.
 std::vector<std::string> files_below(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code failed;

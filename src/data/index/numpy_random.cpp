@@ -10,8 +10,8 @@
 namespace mpitron::data {
 namespace {
 
-/// SeedSequence(seed).generate_state(8) of numpy: four words of entropy, mixed, then hashed into
-/// eight.
+/// Computes SeedSequence(seed).generate_state(8) of numpy: four words of entropy, mixed, then
+/// hashed into eight.
 class SeedSequence {
  public:
   explicit SeedSequence(std::uint32_t seed) {
@@ -79,7 +79,7 @@ std::int64_t RandomState::randint(std::int64_t low, std::int64_t high) {
   return low + static_cast<std::int64_t>(interval(static_cast<std::uint64_t>(high - 1 - low)));
 }
 
-/// Inversion of the smaller probability, as numpy's legacy generator does with one trial.
+/// Inverts the smaller probability, as numpy's legacy generator does with one trial.
 bool RandomState::bernoulli(double probability) {
   const bool complement = probability > 0.5;
   const double p = complement ? 1 - probability : probability;
@@ -94,6 +94,7 @@ bool RandomState::bernoulli(double probability) {
   }
 }
 
+/// Searches the sums of the probabilities, divided by the last one as numpy's cdf is.
 std::int64_t RandomState::choice(std::span<const double> probabilities) {
   double total = 0.0;
   for (const double p : probabilities) {
@@ -110,6 +111,7 @@ std::int64_t RandomState::choice(std::span<const double> probabilities) {
   return static_cast<std::int64_t>(probabilities.size()) - 1;
 }
 
+/// Numpy has two ways, by inversion and by search; which one is taken decides how the draw is used.
 std::int64_t RandomState::geometric(double p) {
   if (p < 1.0 / 3.0) {
     return static_cast<std::int64_t>(std::ceil(std::log1p(-random()) / std::log1p(-p)));
@@ -157,6 +159,7 @@ std::uint32_t Pcg64::bits32() {
 std::int64_t Pcg64::integer(std::int64_t low, std::int64_t high) {
   MPITRON_CHECK(low < high && high - low <= 0xffffffff, low, high);
   const auto range = static_cast<std::uint32_t>(high - low);
+  // Products below it are those of values that would come up once too often.
   const std::uint32_t threshold = (0u - range) % range;
   std::uint64_t product;
   do {

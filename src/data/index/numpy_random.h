@@ -14,19 +14,20 @@ class RandomState {
  public:
   explicit RandomState(std::uint32_t seed) : engine_(seed) {}
 
-  /// Uniform in [0, max]: masked rejection, 64-bit draws (high half first) above 2^32 - 1.
+  /// Returns a number uniform in [0, max]: masked rejection, 64-bit draws (high half first) above
+  /// 2^32 - 1.
   std::uint64_t interval(std::uint64_t max);
-  /// Uniform in [0, 1), 53 bits.
+  /// Returns a number uniform in [0, 1), 53 bits.
   double random();
-  /// Uniform in [low, high); no draw when only one value is possible.
+  /// Returns a number uniform in [low, high); no draw when only one value is possible.
   std::int64_t randint(std::int64_t low, std::int64_t high);
-  /// True with this probability, as binomial(1, probability).
+  /// Returns true with this probability, as binomial(1, probability).
   bool bernoulli(double probability);
-  /// Index drawn with `probabilities`, as choice(n, p=probabilities).
+  /// Returns an index drawn with `probabilities`, as choice(n, p=probabilities).
   std::int64_t choice(std::span<const double> probabilities);
-  /// Trials up to and including the first success.
+  /// Returns the trials up to and including the first success.
   std::int64_t geometric(double p);
-  /// Downward Fisher-Yates, as shuffle of a one-dimensional array.
+  /// Shuffles by Fisher and Yates from the end on, as shuffle of a one-dimensional array.
   template <class T>
   void shuffle(std::span<T> values);
 
@@ -61,9 +62,9 @@ class Pcg64 {
   explicit Pcg64(std::uint32_t seed);
 
   std::uint64_t bits64();
-  /// Low half of a 64-bit draw, then its high half.
+  /// Returns the low half of a 64-bit draw, then its high half.
   std::uint32_t bits32();
-  /// `integers(low, high)` with a range below 2^32 (Lemire's bounded draw).
+  /// Returns `integers(low, high)` with a range below 2^32 (Lemire's bounded draw).
   std::int64_t integer(std::int64_t low, std::int64_t high);
 
  private:

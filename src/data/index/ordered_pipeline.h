@@ -63,7 +63,8 @@ class OrderedPipeline {
     }
   }
 
-  // Null at the end. A failure to produce is an item of its own, with the error in it.
+  // Produces the next item, null at the end. A failure to produce is an item of its own, with the
+  // error in it.
   template <class Produce>
   Slot* produce_next(Produce& produce) {
     const std::lock_guard turn(produce_mutex_);

@@ -7,6 +7,9 @@
 
 #include "utils/error.h"
 
+// --split "969,30,1": weights of training, validation and test, as ranges of the sequences from 0
+// to 1.
+
 namespace mpitron::data {
 namespace {
 
@@ -17,8 +20,8 @@ namespace {
       text);
 }
 
-/// Every maximal run of digits and points, as the reference finds them; all other characters
-/// separate.
+/// Returns every maximal run of digits and points, as the reference finds them; all other
+/// characters separate.
 std::vector<double> numbers(const std::string& text) {
   constexpr const char* kDigits = ".0123456789";
   std::vector<double> values;
@@ -68,6 +71,7 @@ SplitMatrix parse_split(const std::string& text) {
 
 std::pair<Index, Index> split_bounds(const Fractions& fractions, Index count) {
   const auto n = static_cast<double>(count);
+  // Rounding half to even is the default of the floating-point environment.
   return {static_cast<Index>(std::nearbyint(fractions.begin * n)),
           static_cast<Index>(std::nearbyint(fractions.end * n))};
 }

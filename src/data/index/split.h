@@ -8,6 +8,7 @@
 
 namespace mpitron::data {
 
+/// Parts of a corpus by their use, in the order of --split.
 enum class Split : int { train, valid, test };
 inline constexpr std::array<Split, 3> kSplits{Split::train, Split::valid, Split::test};
 const char* to_string(Split split);
@@ -23,6 +24,7 @@ struct PerSplit : std::array<T, 3> {
   }
 };
 
+/// A stretch of a corpus, as shares of its sequences.
 struct Fractions {
   double begin = 0.0;
   double end = 0.0;
@@ -31,11 +33,11 @@ struct Fractions {
 /// Share of a corpus per split; nothing for a split with fraction 0.
 using SplitMatrix = PerSplit<std::optional<Fractions>>;
 
-/// The value of --split, such as "969, 30, 1": up to three numbers, normalised by their sum.
+/// Reads the value of --split, such as "969, 30, 1": up to three numbers, normalised by their sum.
 /// Error(usage) else.
 SplitMatrix parse_split(const std::string& text);
 
-/// [begin, end) of `count` sequences: products rounded half to even, as Python's round.
+/// Returns [begin, end) of `count` sequences: products rounded half to even, as Python's round.
 std::pair<Index, Index> split_bounds(const Fractions& fractions, Index count);
 
 }  // namespace mpitron::data

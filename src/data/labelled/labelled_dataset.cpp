@@ -5,6 +5,8 @@
 
 #include "utils/check.h"
 
+// Labelled texts of GLUE and RACE as tokens, in the reference's format of pairs.
+
 namespace mpitron::data {
 namespace {
 
@@ -33,6 +35,8 @@ void LabelledDataset::read_sample(Index sample, LabelledRows& rows) const {
   }
 }
 
+/// Joins a pair; a text too long is cut, and its last token becomes the end mark that would have
+/// been lost.
 void LabelledDataset::write_pair(const TextPair& pair, LabelledRows& rows) const {
   const std::int64_t between = options_.encoder ? options_.sep : options_.eod;
   std::vector<std::int64_t> first = options_.encode(pair.first);

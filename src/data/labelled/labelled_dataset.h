@@ -9,15 +9,15 @@
 
 namespace mpitron::data {
 
-/// Tokens of the texts of one sample: rows of an encoder's length each.
+/// The tokens of the texts of one sample: rows of an encoder's length each.
 struct LabelledRows {
   std::vector<std::int64_t> tokens, token_types, padding_mask;  // [choices, s]
   std::vector<std::int64_t> last_tokens;                        // [choices], their positions
   double label = 0;
 };
 
-/// Labelled texts as tokens. Of an encoder: [CLS] A [SEP] B [SEP], types 0 up to the first [SEP]
-/// and 1 behind it. Of a decoder: A eod B eod, whose last position says what is asked. Longer ones
+/// Labelled texts as tokens. An encoder gets [CLS] A [SEP] B [SEP], types 0 up to the first [SEP]
+/// and 1 behind it. A decoder gets A eod B eod, whose last position says what is asked. Longer ones
 /// are cut at their end, which the last token then replaces.
 class LabelledDataset final : public Dataset {
  public:
@@ -34,7 +34,7 @@ class LabelledDataset final : public Dataset {
   LabelledDataset(std::string description, std::vector<LabelledText> texts, Options options);
 
   Index size() const override { return static_cast<Index>(texts_.size()); }
-  /// The tokens of the first text.
+  /// Writes the tokens of the first text.
   void read(Index sample, std::span<std::int64_t> tokens) const override;
   const std::string& description() const override { return description_; }
 

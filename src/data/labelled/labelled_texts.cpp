@@ -19,7 +19,7 @@
 namespace mpitron::data {
 namespace {
 
-/// Where a file of tab-separated values has what; -1: nowhere.
+/// Columns of a file of tab-separated values, by what they hold; -1: nowhere.
 struct Form {
   int columns = 0;         // 0: any number from the last one used on
   const char* first = "";  // the header's first word; empty: any
@@ -28,6 +28,7 @@ struct Form {
 };
 constexpr int kLast = 1000;
 
+/// A task: the forms of its files without labels and with them, and its classes by their numbers.
 struct Format {
   std::string_view task;
   std::array<Form, 2> forms;  // the first that fits the first line counts
@@ -61,7 +62,8 @@ constexpr std::array kFormats = {
 
 using Row = std::vector<std::string_view>;
 
-/// As the reference cuts them: white space at both ends of the line does not count.
+/// Cuts a line into columns as the reference does: white space at both ends of the line does not
+/// count.
 Row columns_of(std::string_view line) {
   Row row;
   for (line = stripped(line);;) {
@@ -81,7 +83,7 @@ bool fits(const Form& form, const Row& first_line) {
          (*form.first == '\0' || first_line.front() == form.first);
 }
 
-/// The lines of one file, as a form has them.
+/// Reads the lines of one file, as a form has them.
 class Table {
  public:
   Table(const Format& format, const std::string& path) : format_(format), path_(path) {}
@@ -121,6 +123,7 @@ class Table {
     }
   }
 
+  /// Takes the form by the first line, for the whole file.
   void choose_form(const Row& row) {
     for (const Form& form : format_.forms) {
       if (fits(form, row)) {
@@ -194,7 +197,7 @@ class Table {
 
 using Json = nlohmann::json;
 
-/// The text that an option makes of a question: in its blanks, or behind it.
+/// Returns the text that an option makes of a question: in its blanks, or behind it.
 std::string answered(std::string question, const std::string& option) {
   if (question.find('_') == question.npos) {
     return question + ' ' + option;
@@ -206,7 +209,7 @@ std::string answered(std::string question, const std::string& option) {
   return question;
 }
 
-/// The questions of an article, in order.
+/// Appends the questions of an article of RACE, in order.
 void add_article(const Json& document, std::vector<LabelledText>& result) {
   const std::string article = clean_text(document.at("article").get<std::string>());
   const Json& questions = document.at("questions");
@@ -232,6 +235,7 @@ void add_article(const Json& document, std::vector<LabelledText>& result) {
   }
 }
 
+/// Sorted, so that samples have their numbers on every file system.
 std::vector<std::filesystem::path> text_files(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   std::error_code failed;
@@ -247,6 +251,7 @@ std::vector<std::filesystem::path> text_files(const std::string& folder) {
   return files;
 }
 
+/// Reads every article of a folder: a JSON object a line. Errors name the file and the line.
 std::vector<LabelledText> read_race(const std::string& folder) {
   std::vector<LabelledText> result;
   for (const std::filesystem::path& file : text_files(folder)) {

@@ -16,7 +16,7 @@ struct TextPair {
 
 /// A sample of a task: one pair and its class or score, or several of which one is right.
 struct LabelledText {
-  /// One for tasks of a class or a score; the four answers of a question of RACE.
+  /// A pair for tasks of a class or a score; the four answers of a question of RACE.
   std::vector<TextPair> pairs;
   double label = 0;  // class, score, or the right pair
   Index id = 0;      // as the file has it, else the number of the sample
@@ -28,11 +28,11 @@ struct LabelledText {
 /// QQP's rows of that kind are left out with a warning, as the reference leaves them out.
 std::vector<LabelledText> read_labelled_texts(std::string_view task, const std::string& path);
 
-/// Line feeds and runs of white space become one blank; up to three times in a row " . " becomes
-/// ". " (the reference's clean_text).
+/// Returns the text as the reference's clean_text does: line feeds and runs of white space become
+/// one blank; up to three times in a row " . " becomes ". ".
 std::string clean_text(std::string_view text);
 
-/// What a file is called in the log: what stands behind the task's name in its path, without the
+/// Returns the name of a file in the log: the part of its path behind the task's name, without the
 /// ending, with dashes ("dev-matched").
 std::string data_name(std::string_view task, std::string path);
 

@@ -4,6 +4,9 @@
 
 #include "utils/check.h"
 
+// Micro-batches of text: the sampler's numbers, read into the rows of batches that are used again
+// and again.
+
 namespace mpitron::data {
 namespace {
 

@@ -21,6 +21,7 @@ struct Batch {
   std::vector<std::uint8_t> attention_mask;  // [b, s, s], 1 = masked; empty unless asked for
   std::vector<Index> samples;                // [b] numbers in the data set, -1 for padding rows
 
+  /// Returns the parts of row i in all columns.
   GptSample row(Index i);
 };
 
@@ -37,8 +38,8 @@ class BatchLoader {
  public:
   BatchLoader(std::shared_ptr<const Dataset> dataset, const BatchLoaderOptions& options);
 
-  /// The next micro-batch, valid until the next call; null at the end of the data (never with
-  /// cyclic). Errors of reading are thrown here.
+  /// Returns the next micro-batch, valid until the next call; null at the end of the data (never
+  /// with cyclic). Errors of reading are thrown here.
   const Batch* next() { return prefetcher_.next(); }
 
  private:

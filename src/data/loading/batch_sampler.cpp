@@ -6,6 +6,9 @@
 #include "utils/error.h"
 #include "utils/numbers/torch_random.h"
 
+// Numbers of the samples of each micro-batch, as Megatron's samplers give them: in order, shuffled
+// by epoch, or task by task.
+
 namespace mpitron::data {
 
 std::vector<std::int64_t> epoch_order(Index samples, Index replicas, Index seed, bool whole) {
@@ -66,6 +69,7 @@ bool BatchSampler::next(std::vector<Index>& samples) {
   return true;
 }
 
+/// Replicas take turns in the epoch's order; the last batch of an epoch may be short.
 void BatchSampler::next_of_epoch(std::vector<Index>& samples) {
   const Index batch = consumed_ / step_, batches = request_.batches_of_epoch();
   if (batch / batches != epoch_) {
@@ -97,6 +101,8 @@ bool BatchSampler::next_single(std::vector<Index>& samples) {
   return true;
 }
 
+/// Places follow from the consumed samples alone: an epoch is entered in its middle after a
+/// restart. With sharding each rank has a stretch of the data set of its own.
 void BatchSampler::next_cyclic(std::vector<Index>& samples) {
   if (consumed_ / active_ != epoch_) {
     shuffle_epoch(consumed_ / active_);

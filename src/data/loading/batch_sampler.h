@@ -6,15 +6,16 @@
 
 namespace mpitron::data {
 
+/// Orders in which samples are taken.
 enum class SamplerKind {
   single,
   cyclic,  ///< --dataloader-type
   epochs,  ///< of tasks
 };
 
-/// The samples of an epoch in a random order (torch's randperm of this seed), filled up from its
-/// start so that each replica gets as many: replica r takes entries r, r + replicas, ... `whole`:
-/// what does not go round is left out instead.
+/// Returns the samples of an epoch in a random order (torch's randperm of this seed), filled up
+/// from its start so that each replica gets as many: replica r takes entries r, r + replicas, ...
+/// `whole`: what does not go round is left out instead.
 std::vector<std::int64_t> epoch_order(Index samples, Index replicas, Index seed, bool whole);
 
 struct BatchSamplerRequest {
@@ -30,7 +31,7 @@ struct BatchSamplerRequest {
   Index seed = 0;             // epochs: of the first one; later ones count on
   Index batches_of_step = 1;  // epochs: micro-batches of a step, which does not go beyond an epoch
 
-  /// Epochs: micro-batches of each replica and epoch.
+  /// Returns the micro-batches of each replica and epoch (epochs only).
   Index batches_of_epoch() const;
 
   BatchSamplerRequest with_total(Index total) const {
@@ -46,12 +47,13 @@ struct BatchSamplerRequest {
 /// continues the sequence.
 class BatchSampler {
  public:
+  /// Error(usage) for a data set that is empty, used up, or smaller than one step.
   explicit BatchSampler(const BatchSamplerRequest& request);
 
   /// Replaces `samples` by the next batch, at most micro_batch_size long; false after the last.
   bool next(std::vector<Index>& samples);
   Index consumed_samples() const { return consumed_; }
-  /// Of the last batch, from 0; in order there is only one.
+  /// Epoch of the last batch, from 0; in order there is only one.
   Index epoch() const { return epoch_ < 0 ? 0 : epoch_; }
 
  private:

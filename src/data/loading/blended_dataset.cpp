@@ -11,12 +11,13 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
-// Samples of several data sets in one order. Which member each sample comes from is decided once
+// Samples of several data sets in one order. The member that each sample comes from is decided once
 // (blend_picker.h) and cached like an index.
 
 namespace mpitron::data {
 namespace {
 
+/// A member without samples cannot have its share.
 void check_members(const std::vector<std::shared_ptr<const Dataset>>& members, Split split) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i] == nullptr || members[i]->size() == 0) {
@@ -81,6 +82,7 @@ void BlendedDataset::build(const BlendedDatasetOptions& options,
   sample_ = IndexArray(std::move(index.sample));
 }
 
+/// Checks both numbers: the cache may be damaged.
 std::pair<Index, Index> BlendedDataset::locate(Index sample) const {
   MPITRON_CHECK(sample >= 0 && sample < size_, sample, size_);
   const Index member = member_[sample], inner = sample_[sample];
@@ -115,6 +117,7 @@ void BlendedDataset::trace(Index sample, std::vector<SamplePiece>& pieces) const
   member.trace(inner, pieces);
 }
 
+/// Finds the samples within the members first, and then the places of the blend that take them.
 void BlendedDataset::find(const std::string& name, Index begin, Index end,
                           std::vector<Index>& samples) const {
   std::vector<std::vector<bool>> wanted(members_.size());

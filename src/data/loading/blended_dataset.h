@@ -12,11 +12,12 @@
 
 namespace mpitron::data {
 
+/// Weights and length of a blend.
 struct BlendedDatasetOptions {
   Split split = Split::train;
-  /// Normalised; empty: by the lengths of the members.
+  /// Weights, normalised; empty: by the lengths of the members.
   std::vector<double> weights;
-  /// Nothing: every sample of every member once (only without weights).
+  /// Length; nothing: every sample of every member once (only without weights).
   std::optional<Index> size;
   std::filesystem::path cache_folder;  // empty: indices stay in memory
 };
@@ -37,7 +38,7 @@ class BlendedDataset final : public Dataset {
             std::vector<Index>& samples) const override;
   void add_shares(Index samples, std::vector<SourceShare>& shares) const override;
 
-  /// (member, its sample) of a sample of the blend.
+  /// Returns (member, its sample) of a sample of the blend. Error(data) for a damaged index.
   std::pair<Index, Index> locate(Index sample) const;
 
  private:

@@ -9,7 +9,7 @@
 #include "utils/error.h"
 #include "utils/system/parallel_for.h"
 
-// From the words of the command line to the three splits of a run: corpora, blends or files of
+// Opens the three splits of a run from the words of the command line: corpora, blends or files of
 // conversations, each with as many samples as the run takes.
 
 namespace mpitron::data {
@@ -19,11 +19,12 @@ using DatasetPtr = std::shared_ptr<const Dataset>;
 using Matrix = PerSplit<std::optional<Fractions>>;
 using Counts = PerSplit<std::optional<Index>>;
 
+/// Makes data sets of a request; the splits of one corpus share its file.
 class Builder {
  public:
   explicit Builder(const GptDataRequest& request) : request_(request) {}
 
-  /// One data set per split of one corpus; null for splits without a share.
+  /// Makes one data set per split of one corpus; null for splits without a share.
   PerSplit<DatasetPtr> corpus(const std::string& prefix, const Matrix& matrix,
                               const Counts& counts) const {
     if (request_.masked_lm) {
@@ -41,6 +42,7 @@ class Builder {
     return splits(source, options, matrix, counts);
   }
 
+  /// Makes the reference's mock data, whose splits are equal thirds.
   PerSplit<DatasetPtr> mock() const {
     GptDatasetOptions options = base_options();
     options.description.class_name = "MockGPTDataset";
@@ -51,7 +53,7 @@ class Builder {
     return splits(source, options, parse_split("1,1,1"), request_.num_samples);
   }
 
-  /// A blend, or its one corpus.
+  /// Makes a blend, or its one corpus; members are built on several threads.
   PerSplit<DatasetPtr> blend(const Blend& blend, const Matrix& matrix, const Counts& counts) const {
     if (blend.prefixes.size() == 1) {
       return corpus(blend.prefixes[0], matrix, counts);
@@ -73,6 +75,8 @@ class Builder {
   }
 
  private:
+  /// Refuses a corpus of another tokenizer, where both have a fingerprint: its ids would mean other
+  /// words.
   void check_tokenizer(const io::TokenFile& file) const {
     const std::string& hash = file.tokenizer_hash();
     if (!hash.empty() && !request_.tokenizer_hash.empty() && hash != request_.tokenizer_hash) {
@@ -83,7 +87,7 @@ class Builder {
     }
   }
 
-  /// --data-cache-path, else beside the corpus.
+  /// Returns --data-cache-path, else a folder beside the corpus.
   std::filesystem::path cache_folder(const std::string& prefix,
                                      const std::string& class_name) const {
     return request_.cache_path
@@ -175,6 +179,7 @@ class Builder {
     return result;
   }
 
+  /// Returns the samples asked of a member; without weights each gives one epoch.
   Counts member_counts(const Counts& counts, const Matrix& matrix, const double* weight) const {
     Counts own;
     for (const Split split : kSplits) {
@@ -208,7 +213,7 @@ class Builder {
   const GptDataRequest& request_;
 };
 
-/// The whole of the corpora for one split, nothing for the others.
+/// Returns the value for one split, nothing for the others: the whole of the corpora is for it.
 template <class T>
 PerSplit<std::optional<T>> only(Split split, const std::optional<T>& value) {
   PerSplit<std::optional<T>> result;
@@ -216,6 +221,8 @@ PerSplit<std::optional<T>> only(Split split, const std::optional<T>& value) {
   return result;
 }
 
+/// Opens the corpora of --train-data-path and its like; several validation sets stay apart where
+/// they are asked for.
 GptData per_split_data(const GptDataRequest& request, const Builder& builder) {
   PerSplit<std::vector<DatasetPtr>> found;
   for (const Split split : kSplits) {

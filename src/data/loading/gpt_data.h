@@ -15,8 +15,8 @@
 
 namespace mpitron::data {
 
-/// What a sample is of files of conversations: one of them, several that fit, or a pair of answers
-/// (whose weights may be divided by their lengths).
+/// Contents of a sample of files of conversations: one of them, several that fit, or a pair of
+/// answers (whose weights may be divided by their lengths).
 enum class ConversationSamples { one, packed, pairs, pairs_by_length };
 
 /// Everything that decides which samples a run sees, of GPT or of BERT and T5. Exactly one of
@@ -44,8 +44,8 @@ struct GptDataRequest {
   std::string tokenizer_hash = "";  // not empty: corpora that name another are refused
 };
 
-/// Null where a split has no data; `valid` has one entry, or one per corpus with multiple
-/// validation sets.
+/// The data of a run. Null where a split has no data; `valid` has one entry, or one per corpus with
+/// multiple validation sets.
 struct GptData {
   std::shared_ptr<const Dataset> train;
   std::vector<std::shared_ptr<const Dataset>> valid;

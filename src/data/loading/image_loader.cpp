@@ -4,6 +4,9 @@
 
 #include "utils/log.h"
 
+// Micro-batches of images, decoded ahead on several threads, and a warning where they come too
+// slowly.
+
 namespace mpitron::data {
 namespace {
 
@@ -78,6 +81,7 @@ void LoaderPace::batch_taken(double waited) {
   }
   told_ = true;
   const auto images = static_cast<double>(batches * rows_);
+  // Decoding and computing overlap: images that are needed is the rate without the waits.
   if (wait > kShare * seconds && wait < seconds) {
     log::warning(
         "training waits for images {:.0f} % of the time: {:.0f} a second are decoded, {:.0f} are "

@@ -10,13 +10,13 @@
 
 namespace mpitron::data {
 
-/// Whether training waits for its images. Told once: how many a second were given and how many are
-/// needed.
+/// Measures whether training waits for its images. Told once: how many a second were given and how
+/// many are needed.
 class LoaderPace {
  public:
   LoaderPace(Index rows, Index threads) : rows_(rows), threads_(threads) {}
 
-  /// After each batch. `waited`: seconds that the consumer has waited since the start.
+  /// To be called after each batch. `waited`: seconds that the consumer has waited since the start.
   void batch_taken(double waited);
 
  private:
@@ -48,8 +48,8 @@ class ImageLoader {
   };
   ImageLoader(std::shared_ptr<const ImageDataset> dataset, const Options& options);
 
-  /// The next micro-batch, valid until the next call; null at the end of the data. Errors of
-  /// reading are thrown here.
+  /// Returns the next micro-batch, valid until the next call; null at the end of the data. Errors
+  /// of reading are thrown here.
   const ImageBatch* next();
 
  private:

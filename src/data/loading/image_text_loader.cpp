@@ -1,5 +1,8 @@
 #include "data/loading/image_text_loader.h"
 
+// Micro-batches of texts with images: rows are read on several threads, and joined by the one that
+// ends the batch, since they differ in their numbers of tiles.
+
 namespace mpitron::data {
 namespace {
 
@@ -16,6 +19,7 @@ ImageTextBatch batch_of(Index rows) {
   return batch;
 }
 
+/// A row behind the end is the first sample without loss, so that all batches have one shape.
 void read_row(const ImageTextDataset& dataset, ImageTextBatch& batch, Index row) {
   const auto at = static_cast<std::size_t>(row);
   const bool real = at < batch.samples.size();

@@ -30,8 +30,8 @@ class ImageTextLoader {
   ImageTextLoader(std::shared_ptr<const ImageTextDataset> dataset,
                   const BatchSamplerRequest& sampler, Index threads);
 
-  /// The next micro-batch, valid until the next call; null at the end of the data. Errors of
-  /// reading are thrown here.
+  /// Returns the next micro-batch, valid until the next call; null at the end of the data. Errors
+  /// of reading are thrown here.
   const ImageTextBatch* next();
 
  private:

@@ -20,7 +20,7 @@ LabelledLoader::LabelledLoader(std::shared_ptr<const LabelledDataset> dataset,
       prefetcher_(static_cast<std::size_t>(prefetch), {},
                   [this](LabelledBatch& batch) { return fill(batch); }) {}
 
-/// The next microbatch; false at the end of the epoch.
+/// Fills the next microbatch; false at the end of the epoch.
 bool LabelledLoader::fill(LabelledBatch& batch) {
   if (!sampler_.next(samples_)) {
     return false;

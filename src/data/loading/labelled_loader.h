@@ -27,8 +27,8 @@ class LabelledLoader {
   LabelledLoader(std::shared_ptr<const LabelledDataset> dataset, const BatchSamplerRequest& sampler,
                  Index prefetch);
 
-  /// The next micro-batch, valid until the next call; null at the end of the data. Errors of
-  /// reading are thrown here.
+  /// Returns the next micro-batch, valid until the next call; null at the end of the data. Errors
+  /// of reading are thrown here.
   const LabelledBatch* next() { return prefetcher_.next(); }
 
  private:

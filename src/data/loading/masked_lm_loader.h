@@ -29,8 +29,8 @@ class MaskedLmLoader {
   MaskedLmLoader(std::shared_ptr<const Dataset> dataset, const MaskedLmLayout& layout,
                  BatchSamplerRequest sampler, Index prefetch);
 
-  /// The next micro-batch, valid until the next call; null at the end of the data. Errors of
-  /// reading are thrown here.
+  /// Returns the next micro-batch, valid until the next call; null at the end of the data. Errors
+  /// of reading are thrown here.
   const MaskedLmBatch* next() { return prefetcher_.next(); }
 
  private:

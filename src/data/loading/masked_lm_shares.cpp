@@ -6,6 +6,9 @@
 #include "data/masked_lm/masked_lm_index.h"
 #include "utils/error.h"
 
+// Shares of BERT's and T5's corpora, for `mpitron dataset`: how many samples and tokens a run takes
+// of each, by the index it would use.
+
 namespace mpitron::data {
 namespace {
 
@@ -31,7 +34,7 @@ MaskedLmIndexOptions index_options(const MaskedLmShareRequest& request, Split sp
   return options;
 }
 
-/// Each epoch has one row that begins where the first used document does.
+/// Counts epochs: each has one row that begins where the first used document does.
 Index epochs_of(const MaskedLmIndex& index) {
   Index first = index[0].begin;
   Index epochs = 0;

@@ -5,7 +5,7 @@
 
 namespace mpitron::data {
 
-/// What a run of BERT or T5 reads: that of GPT, and how samples are made of sentences.
+/// Inputs of a run of BERT or T5: that of GPT, and how samples are made of sentences.
 struct MaskedLmShareRequest {
   GptDataRequest data;
   MaskedLmDescription masking;
@@ -13,8 +13,9 @@ struct MaskedLmShareRequest {
   Index min_sentences = 1;   // of each sample: BERT with the binary head 2
 };
 
-/// What a split takes from each of its corpora; builds the indices (or loads them). Empty where the
-/// split asks for no samples. Error(usage) where the number of samples is open (--full-validation).
+/// Returns what a split takes from each of its corpora; builds the indices (or loads them). Empty
+/// where the split asks for no samples. Error(usage) where the number of samples is open
+/// (--full-validation).
 std::vector<SourceShare> masked_lm_shares(const MaskedLmShareRequest& request, Split split);
 
 }  // namespace mpitron::data

@@ -20,8 +20,8 @@ class Prefetcher {
   /// Fills an item in place; false: there are no more.
   using Fill = std::function<bool(T&)>;
 
-  /// At most `depth` items wait, besides the one the consumer holds. Depth 0: no thread, `next`
-  /// fills.
+  /// Starts the thread. At most `depth` items wait, besides the one the consumer holds. Depth 0: no
+  /// thread, `next` fills.
   Prefetcher(std::size_t depth, T prototype, Fill fill)
       : fill_(std::move(fill)), ring_(depth + 1, std::move(prototype)) {
     if (depth > 0) {
@@ -41,7 +41,7 @@ class Prefetcher {
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
 
-  /// The next item, valid until the next call; null after the last.
+  /// Returns the next item, valid until the next call; null after the last.
   const T* next() {
     if (!thread_.joinable()) {
       return fill_(ring_[0]) ? &ring_[0] : nullptr;

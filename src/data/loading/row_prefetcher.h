@@ -20,6 +20,7 @@ namespace mpitron::data {
 template <class T>
 class RowPrefetcher {
  public:
+  /// The three steps of a batch.
   struct Work {
     /// Decides what the next batch holds; called in order, by one thread at a time. False: there
     /// are no more.
@@ -30,8 +31,8 @@ class RowPrefetcher {
     std::function<void(T&)> finish = [](T&) {};
   };
 
-  /// At most `depth` batches wait, besides the one that the consumer holds. No threads: `next` does
-  /// all work.
+  /// Starts the threads. At most `depth` batches wait, besides the one that the consumer holds. No
+  /// threads: `next` does all work.
   RowPrefetcher(Index threads, std::size_t depth, Index rows, const T& prototype, Work work)
       : work_(std::move(work)), rows_(rows), ring_(depth + 1, Slot{prototype}) {
     for (Index i = 0; i < threads; ++i) {
@@ -51,7 +52,7 @@ class RowPrefetcher {
   RowPrefetcher(const RowPrefetcher&) = delete;
   RowPrefetcher& operator=(const RowPrefetcher&) = delete;
 
-  /// The next batch, valid until the next call; null after the last.
+  /// Returns the next batch, valid until the next call; null after the last.
   const T* next() {
     const Timer timer;
     std::unique_lock lock(mutex_);
@@ -84,7 +85,7 @@ class RowPrefetcher {
     return &slot.item;
   }
 
-  /// Seconds that the consumer has waited in `next`.
+  /// Returns the seconds that the consumer has waited in `next`.
   double waited() const { return waited_; }
 
  private:
@@ -110,7 +111,8 @@ class RowPrefetcher {
     }
   }
 
-  /// Plans a batch where all rows of the last are given out. False: there is none.
+  /// Plans a batch where all rows of the last are given out. False: there is none. Called with the
+  /// lock: planning is cheap, and keeps batches in order.
   bool plan() {
     if (ended_) {
       return false;
@@ -133,6 +135,7 @@ class RowPrefetcher {
     return true;
   }
 
+  /// Fills a row without the lock. The thread that ends the last row finishes the batch.
   bool work_on_a_row(std::unique_lock<std::mutex>& lock) {
     if (given_ == rows_ && !plan()) {
       return false;
@@ -142,6 +145,7 @@ class RowPrefetcher {
     lock.unlock();
     std::exception_ptr failure = attempt([&] { work_.fill(slot.item, row); });
     lock.lock();
+    /// The lowest row's error counts, so that a user sees the same one with any number of threads.
     if (failure && (!slot.failure || row < slot.failed_row)) {
       slot.failure = failure;
       slot.failed_row = row;

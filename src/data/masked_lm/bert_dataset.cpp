@@ -21,8 +21,8 @@ std::vector<std::int64_t> read_sentences(const io::TokenFile& corpus, Index begi
   return tokens;
 }
 
-/// Takes tokens off both ends of the longer part (b where they are equal) until both fit. True if
-/// any went.
+/// Takes tokens off both ends of the longer part (b where they are equal) until both fit. Returns
+/// whether any went.
 bool truncate(std::span<const std::int64_t>& a, std::span<const std::int64_t>& b,
               std::size_t target, RandomState& random) {
   const bool too_long = a.size() + b.size() > target;
@@ -39,6 +39,7 @@ void append(std::vector<std::int64_t>& to, std::span<const std::int64_t> tokens,
   to.push_back(last);
 }
 
+/// The binary head needs two parts, and so two sentences.
 BertDatasetOptions completed(BertDatasetOptions options) {
   options.index.special_tokens = kBertSpecialTokens;
   const auto& masked_lm = options.index.description.masked_lm;
@@ -61,6 +62,7 @@ void BertDataset::read(Index sample, BertSample& out) const {
   const SentenceRun run = index_[sample];
   const GptDescription& description = options_.index.description;
   const MaskedLmVocabulary& vocabulary = options_.vocabulary;
+  // Draws come in the reference's order: pivot, swap, cuts, masks.
   RandomState random(static_cast<std::uint32_t>(description.seed + sample));
   Index pivot = run.end;
   out.is_random = false;

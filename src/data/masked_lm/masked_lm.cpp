@@ -4,28 +4,28 @@
 #include <cmath>
 #include <numeric>
 
-// Which tokens are masked: whole words in a random order until the share is reached; of those 80 %
-// become [MASK], 10 % another token, 10 % stay.
+// Chooses the tokens that are masked: whole words in a random order until the share is reached; of
+// those 80 % become [MASK], 10 % another token, 10 % stay.
 
 namespace mpitron::data {
 namespace {
 
 constexpr double kStop = 0.2;  // of the geometric distribution
 
-/// Positions [begin, end) of a word as (begin, end) in `positions`.
+/// The words of a text by the positions of their tokens.
 struct Words {
   std::vector<Index> positions;    // of all words, one after the other
   std::vector<std::size_t> begin;  // of each word in `positions`, and the end
 
   std::size_t size() const { return begin.size() - 1; }
-  /// Positions of up to `count` words from `first` on.
+  /// Returns the positions of up to `count` words from `first` on.
   std::span<const Index> span(std::size_t first, std::size_t count) const {
     const std::size_t end = begin[std::min(first + count, size())];
     return std::span(positions).subspan(begin[first], end - begin[first]);
   }
 };
 
-/// A piece that continues a word joins the word before, even across a separator.
+/// Finds the words: a piece that continues a word joins the word before, even across a separator.
 Words find_words(std::span<const std::int64_t> text, const MaskedLmVocabulary& vocabulary) {
   Words words;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -64,7 +64,8 @@ class SpanLength {
   std::vector<double> weights_;
 };
 
-/// The reference compares with the product unrounded: `limit` is no integer.
+/// Returns the number of tokens to mask. The reference compares with the product unrounded: `limit`
+/// is no integer.
 double masking_limit(const MaskingOptions& options, std::size_t tokens) {
   const double share = std::nearbyint(options.probability * static_cast<double>(tokens));
   return std::min(options.probability * static_cast<double>(options.target), std::max(1.0, share));
@@ -94,6 +95,7 @@ std::vector<MaskedSpan> mask_words(const MaskingOptions& options,
     }
     const std::span<const Index> positions = words.span(first, n);
     const auto is_masked = [&](Index i) { return masked[static_cast<std::size_t>(i)]; };
+    // A span that meets a masked word is given up, and its draw is lost: as in the reference.
     if (positions.empty() || std::any_of(positions.begin(), positions.end(), is_masked)) {
       continue;
     }

@@ -9,7 +9,7 @@
 
 namespace mpitron::data {
 
-/// What masked language models must know of a vocabulary.
+/// Tokens and word beginnings that masked language models must know of a vocabulary.
 struct MaskedLmVocabulary {
   std::int64_t pad = 0;  // the reference pads types and masks with it, so 0 is the only sound value
   std::int64_t cls = 0;
@@ -39,8 +39,8 @@ struct MaskingOptions {
   Index target = 0;           // tokens that the sample wants: bounds the number masked, too
   Index max_words = 3;        // of a span
   bool geometric = false;     // words of a span: geometric(0.2), else n with weight 1/n
-  /// Called for each masked token in the order they are chosen: what takes its place. Empty: the
-  /// text stays.
+  /// Called for each masked token in the order they are chosen; returns what takes its place.
+  /// Empty: the text stays.
   std::function<std::int64_t(std::int64_t)> replace;
 };
 

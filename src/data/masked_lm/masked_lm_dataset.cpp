@@ -5,6 +5,9 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// BERT's and T5's samples as rows of numbers, with their columns one behind the other, and the
+// splits of a corpus of sentences.
+
 namespace mpitron::data {
 namespace {
 
@@ -33,6 +36,8 @@ class RowWriter {
 
 }  // namespace
 
+/// Returns 0 for columns that the model has not: BERT no decoder, T5 no types and no order of
+/// sentences.
 Index MaskedLmLayout::width(MaskedLmColumn column) const {
   const bool t5 = decoder_length > 0;
   switch (column) {
@@ -82,6 +87,7 @@ void MaskedLmDataset::read(Index sample, std::span<std::int64_t> row) const {
   std::visit([&](const auto& dataset) { read_parts(dataset, sample, row); }, dataset_);
 }
 
+/// The order of sentences is 1 where the second one was drawn from elsewhere.
 void MaskedLmDataset::read_parts(const BertDataset& dataset, Index sample,
                                  std::span<std::int64_t> row) const {
   BertSample parts;
@@ -109,6 +115,7 @@ void MaskedLmDataset::read_parts(const T5Dataset& dataset, Index sample,
   writer.put(decoder_padding_mask, parts.decoder_mask);
 }
 
+/// Splits are ranges of documents; the file is opened once for all of them.
 PerSplit<std::shared_ptr<const Dataset>> make_masked_lm_splits(
     const MaskedLmRequest& request, const MaskedLmCorpus& corpus, const SplitMatrix& matrix,
     const PerSplit<std::optional<Index>>& num_samples) {

@@ -9,7 +9,7 @@
 
 namespace mpitron::data {
 
-/// What a padded sample holds: a column of numbers each.
+/// Columns of a padded sample.
 enum class MaskedLmColumn {
   tokens,                // [s]
   padding_mask,          // [s] 1: a token
@@ -21,15 +21,15 @@ enum class MaskedLmColumn {
   decoder_padding_mask,  // T5: [d]
 };
 
-/// Where the columns of a sample lie in one row of numbers.
+/// Places of the columns of a sample in one row of numbers.
 struct MaskedLmLayout {
   Index length = 0;          // s
   Index decoder_length = 0;  // d; 0: BERT
 
-  /// Numbers of a column; 0 where there is none.
+  /// Returns how many numbers a column has; 0 where there is none.
   Index width(MaskedLmColumn column) const;
   Index offset(MaskedLmColumn column) const;
-  /// Of a sample.
+  /// Returns how many numbers a sample has.
   Index width() const;
 };
 
@@ -42,7 +42,7 @@ class MaskedLmDataset final : public Dataset {
       : dataset_(std::move(dataset)), layout_(layout) {}
 
   Index size() const override;
-  /// `row`: layout.width() numbers.
+  /// Writes a sample; `row`: layout.width() numbers.
   void read(Index sample, std::span<std::int64_t> row) const override;
   const std::string& description() const override;
 
@@ -54,13 +54,13 @@ class MaskedLmDataset final : public Dataset {
   MaskedLmLayout layout_;
 };
 
-/// How the samples of a run are made.
+/// The way in which the samples of a run are made.
 struct MaskedLmRequest {
   MaskedLmDescription description;  // with a decoder's length: T5
   MaskedLmVocabulary vocabulary;
 
   bool is_t5() const { return description.decoder_seq_length.has_value(); }
-  /// The reference's, which names its caches.
+  /// Returns the reference's name of the class, which names its caches.
   const char* class_name() const {
     return is_t5() ? "T5MaskedWordPieceDataset" : "BERTMaskedWordPieceDataset";
   }
@@ -73,8 +73,8 @@ struct MaskedLmCorpus {
   io::BinAccess access = io::BinAccess::mapped;
 };
 
-/// A data set for each split that has a share and wants samples. Error(usage) where the number of
-/// samples is open (--full-validation), or where the documents give none.
+/// Returns a data set for each split that has a share and wants samples. Error(usage) where the
+/// number of samples is open (--full-validation), or where the documents give none.
 PerSplit<std::shared_ptr<const Dataset>> make_masked_lm_splits(
     const MaskedLmRequest& request, const MaskedLmCorpus& corpus, const SplitMatrix& matrix,
     const PerSplit<std::optional<Index>>& num_samples);

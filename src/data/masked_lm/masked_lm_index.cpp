@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// The index of runs of sentences: built, or taken from the cache under the reference's name, and
+// checked row by row when it is read.
+
 namespace mpitron::data {
 namespace {
 
@@ -15,6 +18,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+/// Sentences and documents decide the index; tokens do not.
 std::string content_of(const io::TokenFile& corpus) {
   return hash128_hex(text_of(corpus.lengths().bytes())) +
          hash128_hex(text_of(corpus.documents().bytes()));

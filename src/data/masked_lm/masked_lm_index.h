@@ -9,11 +9,10 @@
 
 namespace mpitron::data {
 
-/// What the data sets of BERT and T5 share: a corpus of sentences, and which runs of them become
-/// samples.
+/// Options that the data sets of BERT and T5 share: a corpus of sentences, and which runs of them
+/// become samples.
 struct MaskedLmIndexOptions {
-  /// Seed, lengths, sample count, split and masking are taken from here. The number of samples must
-  /// be given.
+  /// Seed, lengths, sample count, split and masking. The number of samples must be given.
   GptDescription description;
   Index begin = 0;  // documents [begin, end) of the corpus
   Index end = 0;
@@ -35,6 +34,7 @@ class MaskedLmIndex {
   MaskedLmIndex(const io::TokenFile& corpus, const MaskedLmIndexOptions& options);
 
   Index size() const { return rows_.size() / 3; }
+  /// Returns the run of a sample. Error(data) for a damaged index.
   SentenceRun operator[](Index sample) const;
   const IndexArray& rows() const { return rows_; }
   const std::string& description() const { return description_; }

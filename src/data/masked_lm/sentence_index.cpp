@@ -13,9 +13,11 @@
 namespace mpitron::data {
 namespace {
 
+/// The reference's LONG_SENTENCE_LEN.
 constexpr Index kLongSentence = 512;
 
-/// Draws how many tokens the next sample wants.
+/// Draws how many tokens the next sample wants: with the C++ library's mt19937, as the reference's
+/// helper does, and not numpy's.
 class Targets {
  public:
   Targets(Index seed, Index max_tokens, double short_probability)
@@ -37,6 +39,8 @@ class Targets {
   Index ratio_;  // one of so many is short
 };
 
+/// Returns whether a document gives samples: it has enough sentences, and none that is too long
+/// beside others.
 bool is_used(const SentenceIndexRequest& request, Index first, Index end) {
   if (end - first < request.min_sentences || end == first) {
     return false;
@@ -48,6 +52,7 @@ bool is_used(const SentenceIndexRequest& request, Index first, Index end) {
   return end - first == 1 || !has_long;
 }
 
+/// Cuts a document into runs that reach their target; a last sentence alone joins the run before.
 template <class T>
 void add_document(const SentenceIndexRequest& request, Index first, Index end, Targets& targets,
                   std::vector<T>& rows) {
@@ -68,6 +73,7 @@ void add_document(const SentenceIndexRequest& request, Index first, Index end, T
   }
 }
 
+/// Shuffles rows with the 64-bit generator of the next seed, as the reference.
 template <class T>
 void shuffle_rows(Index seed, std::vector<T>& rows) {
   std::mt19937_64 random(static_cast<std::uint64_t>(seed) + 1);

@@ -7,7 +7,7 @@
 
 namespace mpitron::data {
 
-/// Which runs of sentences become the samples of BERT and T5.
+/// Inputs that decide which runs of sentences become the samples of BERT and T5.
 struct SentenceIndexRequest {
   io::PackedArray<std::int32_t> lengths;    // tokens of every sentence of the corpus
   io::PackedArray<std::int64_t> documents;  // first sentence of each document, and the end
@@ -20,10 +20,10 @@ struct SentenceIndexRequest {
   Index seed = 0;
 };
 
-/// Rows (first sentence, end, tokens wanted), shuffled: [samples, 3], flat; T uint32 or int64. All
-/// rows of the epochs needed, so at least num_samples. Documents with too few sentences, and those
-/// of two or more with one above 512 tokens, have none; Error(usage) when no document has any.
-/// Source: build_mapping of the reference's helpers.cpp.
+/// Returns rows (first sentence, end, tokens wanted), shuffled: [samples, 3], flat; T uint32 or
+/// int64. All rows of the epochs needed, so at least num_samples. Documents with too few sentences,
+/// and those of two or more with one above 512 tokens, have none; Error(usage) when no document has
+/// any. Source: build_mapping of the reference's helpers.cpp.
 template <class T>
 std::vector<T> build_sentence_index(const SentenceIndexRequest& request);
 

@@ -5,8 +5,8 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
-// Samples of T5: spans of words leave the encoder's text, a sentinel in the place of each, and
-// stand behind the same sentinels in the decoder's.
+// Makes samples of T5: spans of words leave the encoder's text, a sentinel in the place of each,
+// and stand behind the same sentinels in the decoder's.
 
 namespace mpitron::data {
 namespace {
@@ -35,6 +35,8 @@ T5Dataset::T5Dataset(std::shared_ptr<const io::TokenFile> corpus, T5DatasetOptio
   MPITRON_CHECK(options_.index.description.masked_lm->decoder_seq_length);
 }
 
+/// Reads a run and chooses its spans. They were drawn in random order; sentinels count in the order
+/// of the text.
 std::vector<MaskedSpan> T5Dataset::mask(Index sample, std::vector<std::int64_t>& text,
                                         bool& truncated) const {
   const SentenceRun run = index_[sample];

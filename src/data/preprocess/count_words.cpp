@@ -6,6 +6,9 @@
 #include "data/preprocess/progress.h"
 #include "utils/error.h"
 
+// Words of a corpus with their counts, from which `mpitron tokenizer train` learns. Each thread
+// counts for itself; the sums do not depend on who counted what.
+
 namespace mpitron::data {
 namespace {
 

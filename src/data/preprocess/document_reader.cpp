@@ -13,12 +13,16 @@
 #include "io/compressed/byte_source.h"
 #include "utils/error.h"
 
+// Cuts files of any size into batches of whole documents, by blocks: of a block the part behind its
+// last document's end is kept for the next one.
+
 namespace mpitron::data {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\v\f";
 
-/// Longer ones are no documents but another kind of file: reading on would take all memory.
+/// The longest document: longer ones are no documents but another kind of file, and reading on
+/// would take all memory.
 constexpr std::size_t kLongestDocument = std::size_t{128} << 20;
 
 bool blank(std::string_view line) {
@@ -29,11 +33,13 @@ std::size_t nowhere(std::string_view, std::size_t) {
   return 0;
 }
 
+/// A line ends behind its line feed.
 std::size_t end_of_lines(std::string_view block, std::size_t searched) {
   const std::size_t last = block.substr(searched).rfind('\n');
   return last == std::string_view::npos ? 0 : searched + last + 1;
 }
 
+/// A paragraph ends behind a blank line; lines are looked at from the end on.
 std::size_t end_of_paragraphs(std::string_view block, std::size_t searched) {
   for (std::size_t end = end_of_lines(block, searched); end > searched;) {
     const std::size_t begin = end_of_lines(block.substr(0, end - 1), 0);
@@ -73,6 +79,8 @@ class DocumentReader::Input {
     rest_.copy(block.data(), filled);
     rest_.clear();
     for (std::size_t searched = 0; !ended_; searched = filled) {
+      /// Twice as much each time: a long document is searched and copied in proportion to its
+      /// length.
       filled += read_some(block, filled, std::max(bytes, 2 * filled));
       if (ended_) {
         break;

@@ -9,7 +9,7 @@
 
 namespace mpitron::data {
 
-/// Where a plain-text (`.txt`) input is cut into documents.
+/// Places where a plain-text (`.txt`) input is cut into documents.
 enum class TextDocuments {
   paragraphs,  ///< at blank lines
   lines,       ///< every line that is not blank
@@ -44,11 +44,12 @@ struct DocumentBatch {
   std::string storage;    // file_bytes of documents, then at least JsonTextParser::kPadding more
   std::vector<RawDocument> documents;
 
-  /// "FILE:LINE: document at byte OFFSET: why", of one of them that cannot be used.
+  /// Returns "FILE:LINE: document at byte OFFSET: why", of one of them that cannot be used.
   std::string complaint(const RawDocument& document, std::string_view why) const;
 };
 
-/// True for `.txt`, `.txt.gz` and `.txt.zst`: plain text; everything else is JSONL.
+/// Returns whether the file is plain text: `.txt`, `.txt.gz` and `.txt.zst`; everything else is
+/// JSONL.
 bool names_plain_text(const std::string& file);
 
 /// Cuts input files into batches of about `batch_bytes` (a longer document is a batch of its own).
@@ -56,8 +57,8 @@ bool names_plain_text(const std::string& file);
 /// longest document (at most 128 MiB), and for a compressed file its window.
 class DocumentReader {
  public:
-  /// Error(data) when a file is missing, unreadable or a folder. `stop` is asked while a pipe has
-  /// nothing to read, or nobody at its other end yet: true ends the input there.
+  /// Looks at the files. Error(data) when one is missing, unreadable or a folder. `stop` is asked
+  /// while a pipe has nothing to read, or nobody at its other end yet: true ends the input there.
   DocumentReader(std::vector<std::string> files, TextDocuments text_documents,
                  std::size_t batch_bytes = std::size_t{1} << 18, std::function<bool()> stop = {});
   ~DocumentReader();
@@ -66,16 +67,17 @@ class DocumentReader {
   /// reading fails, or where a document is too long.
   bool next(DocumentBatch& batch);
 
-  /// Goes on from a place that a batch of the same files named. Before the first `next` only.
+  /// Goes on from a place that a batch of the same files named. To be called before the first
+  /// `next` only.
   void start_at(const InputPosition& position);
 
-  /// Bytes of all inputs, or 0 where one of them is a pipe or compressed.
+  /// Returns the bytes of all inputs, or 0 where one of them is a pipe or compressed.
   Index total_bytes() const { return total_bytes_; }
 
  private:
   class Input;
-  // Where the last whole document of a block ends, of which so many bytes were searched in vain
-  // before; 0 where none does.
+  // Returns where the last whole document of a block ends, of which `searched` bytes were looked
+  // at in vain before; 0 where none does.
   using EndOfDocuments = std::size_t (*)(std::string_view block, std::size_t searched);
 
   EndOfDocuments end_of_documents(bool json) const;

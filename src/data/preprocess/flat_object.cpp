@@ -10,6 +10,10 @@
 
 #include "utils/text/utf8.h"
 
+// A fast path for JSON lines: {"text": "...", ...}. Strings are copied sixteen bytes at a time up
+// to the next quote, backslash or control character; UTF-8 is checked once at the end, and only
+// where a byte was above 127.
+
 namespace mpitron::data {
 namespace {
 
@@ -18,12 +22,12 @@ using Bytes [[gnu::vector_size(16)]] = unsigned char;
 using Words [[gnu::vector_size(16)]] = std::uint64_t;
 constexpr std::size_t kBlock = sizeof(Bytes);
 
-// What ends a run of plain characters: a quote, a backslash, a control character.
+/// Marks the bytes that end a run of plain characters: a quote, a backslash, a control character.
 Words special_bytes(Bytes block) {
   return (Words)((block == '"') | (block == '\\') | (block < 0x20));
 }
 
-// Bytes before the first of those; one of the words is not zero.
+/// Returns the bytes before the first of those; one of the words is not zero.
 int bytes_before(Words special) {
   return (special[0] != 0 ? std::countr_zero(special[0]) : 64 + std::countr_zero(special[1])) / 8;
 }
@@ -40,7 +44,8 @@ constexpr std::array<char, 256> make_escapes() {
 
 constexpr std::array<char, 256> kEscapes = make_escapes();
 
-// Value of four hexadecimal digits; nothing fits in 16 bits where they are something else.
+/// Returns the value of four hexadecimal digits; where they are something else, a value that does
+/// not fit in 16 bits.
 std::uint32_t hexadecimal(const char* digits) {
   std::uint32_t value = 0;
   for (int i = 0; i < 4; ++i) {
@@ -134,8 +139,8 @@ bool FlatObject::parse_string(std::string_view& text) {
   return at_ < end_ && *at_++ == '"';
 }
 
-// The characters up to the next special one, a block at a time. The places are kept in registers:
-// as members, each block would wait for the one before to be stored.
+/// Copies the characters up to the next special one, a block at a time. The places are kept in
+/// registers: as members, each block would wait for the one before to be stored.
 void FlatObject::copy_plain() {
   const char* at = at_;
   char* out = out_;
@@ -172,6 +177,8 @@ bool FlatObject::parse_escape() {
   return *out_++ != 0;
 }
 
+/// Reads \uXXXX, or two of them that are a surrogate pair; a half of a pair alone is left to the
+/// whole parser's message.
 bool FlatObject::parse_unicode_escape() {
   constexpr std::ptrdiff_t kBytes = 6;
   if (end_ - at_ < kBytes) {

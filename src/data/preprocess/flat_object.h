@@ -13,12 +13,12 @@ class FlatObject {
   /// Bytes behind an object that must be readable; their content does not matter.
   static constexpr std::size_t kPadding = 16;
 
-  /// True where `json` is such an object, is valid, and has each of the keys (all keys printable
-  /// ASCII without escapes); then texts()[k] is the last value of keys[k]. False says nothing about
-  /// `json`.
+  /// Returns true where `json` is such an object, is valid, and has each of the keys (all keys
+  /// printable ASCII without escapes); then texts()[k] is the last value of keys[k]. False says
+  /// nothing about `json`.
   bool parse(std::string_view json, std::span<const std::string> keys);
 
-  /// [keys] They live until the next call.
+  /// Returns the texts, [keys]; they live until the next call.
   std::span<const std::string_view> texts() const { return texts_; }
 
  private:

@@ -12,7 +12,7 @@
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
 
-// Entries are lines that end in a hash of themselves; a line that a kill has torn has a wrong one
+// A journal of lines that end in a hash of themselves; a line that a kill has torn has a wrong one
 // and is cut off when the file is opened again.
 
 namespace mpitron::data {
@@ -30,7 +30,7 @@ std::string line_of(std::span<const Index> entry) {
   return line + fmt::format("#{:016x}\n", hash64(line));
 }
 
-// Empty where the line is not whole.
+/// Returns the numbers of a line; none where the line is not whole.
 std::vector<Index> parse(const std::string& line) {
   std::vector<Index> entry;
   std::istringstream words(line);

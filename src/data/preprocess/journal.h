@@ -7,24 +7,25 @@
 
 namespace mpitron::data {
 
-/// What a long command has finished, so that it can go on after a kill: a text file of entries,
-/// each a list of numbers with their hash. An entry is on the disk when `add` returns; one that was
-/// cut by a crash is not found again.
+/// A record of what a long command has finished, so that it can go on after a kill: a text file of
+/// entries, each a list of numbers with their hash. An entry is on the disk when `add` returns; one
+/// that was cut by a crash is not found again.
 class Journal {
  public:
-  /// `identity`: of the command with its inputs; a journal of another one is not continued. The
-  /// file appears with the first entry.
+  /// Reads a journal that is there. `identity`: of the command with its inputs; a journal of
+  /// another one is not continued. The file appears with the first entry.
   Journal(std::string path, std::string identity);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// The last whole entry, of an earlier run or of this one; empty where there is none.
+  /// Returns the last whole entry, of an earlier run or of this one; empty where there is none.
   const std::vector<Index>& last() const { return last_; }
-  /// True where the file belongs to another command.
+  /// Returns whether the file belongs to another command.
   bool foreign() const { return foreign_; }
   /// Forgets what was read: the next entry begins a new file.
   void forget();
+  /// Writes an entry and waits for the disk. Error(data) where it cannot.
   void add(std::span<const Index> entry);
   void remove();
 

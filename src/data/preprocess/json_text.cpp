@@ -8,6 +8,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// Texts of JSON objects: by FlatObject where all values are strings, else by simdjson, whose
+// messages are told in the words of a user.
+
 namespace mpitron::data {
 namespace dom = simdjson::dom;
 namespace {
@@ -32,7 +35,8 @@ const char* type_name(dom::element_type type) {
   }
 }
 
-// Shortens the library's messages, which say how to program with it.
+/// Returns the reason of a failure. Shortens the library's messages, which say how to program with
+/// it.
 std::string explain(simdjson::error_code code, std::string_view json) {
   if (const std::size_t at = json.find('\0'); at != std::string_view::npos) {
     return fmt::format("a NUL byte at byte {} of the line: the file is damaged, or has a hole", at);
@@ -50,6 +54,7 @@ std::string explain(simdjson::error_code code, std::string_view json) {
   return "not valid JSON: " + text.substr(0, text.find_first_of(".\n"));
 }
 
+/// `padded`: the text is followed by bytes that may be read, and is not copied.
 dom::element parse_or_throw(dom::parser& parser, std::string_view json, bool padded) {
   dom::element root;
   const char* text = json.empty() ? "" : json.data();  // an empty file's view is null; memcpy minds
@@ -68,6 +73,7 @@ dom::object object_or_throw(dom::element root) {
   return object;
 }
 
+/// Takes a string, or a list of strings: several sequences of one document.
 void append_texts(dom::element value, std::string_view key, std::vector<std::string_view>& texts) {
   texts.clear();
   dom::array list;
@@ -103,6 +109,7 @@ JsonTextParser::~JsonTextParser() = default;
 JsonTextParser::JsonTextParser(JsonTextParser&&) noexcept = default;
 JsonTextParser& JsonTextParser::operator=(JsonTextParser&&) noexcept = default;
 
+/// Tries the short way first. Of a key that is there twice the last one counts.
 std::span<const std::vector<std::string_view>> JsonTextParser::parse(
     std::string_view json, std::span<const std::string> keys) {
   state_->texts.resize(keys.size());
@@ -130,6 +137,7 @@ std::span<const std::vector<std::string_view>> JsonTextParser::parse(
   return state_->texts;
 }
 
+/// Error(data) names the key, and what its list must hold.
 std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view key) {
   dom::parser parser;
   dom::array list;
@@ -149,6 +157,7 @@ std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view 
   return ids;
 }
 
+/// Writes a JSON string; control characters are escaped, bytes that are no UTF-8 become U+FFFD.
 std::string quote_json(std::string_view text) {
   static constexpr std::string_view kEscaped = "\"\\\b\f\n\r\t";
   static constexpr std::string_view kLetters = "\"\\bfnrt";

@@ -33,11 +33,11 @@ class JsonTextParser {
   std::unique_ptr<State> state_;
 };
 
-/// The integers of {"ids": [...]}, as `mpitron tokenize decode` reads them. Error(data) for
+/// Returns the integers of {"ids": [...]}, as `mpitron tokenize decode` reads them. Error(data) for
 /// anything else.
 std::vector<std::int32_t> parse_id_list(std::string_view json, std::string_view key);
 
-/// `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
+/// Returns `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string quote_json(std::string_view text);
 
 }  // namespace mpitron::data

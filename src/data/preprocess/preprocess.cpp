@@ -16,8 +16,8 @@
 #include "utils/log.h"
 #include "utils/text/hash.h"
 
-// Batches of documents are tokenised on all workers and written in the order of the input; what is
-// in flight is bounded, so memory does not grow with the corpus.
+// Tokenises a corpus: batches of documents go to all workers and are written in the order of the
+// input; what is in flight is bounded, so memory does not grow with the corpus.
 
 namespace mpitron::data {
 namespace {
@@ -26,13 +26,14 @@ constexpr Index kMaxParts = 256;      // keys times partitions: three open files
 constexpr Index kMaxComplaints = 10;  // lines about single documents
 constexpr std::size_t kSplitterCharacters = 1'000'000;  // Megatron's limit on one call
 
+/// Documents that a worker encodes at a time, and what became of them.
 struct Batch {
   DocumentBatch raw;
   std::vector<io::TokenBlock> blocks;   // [partition, key]
   std::vector<std::string> complaints;  // of documents that are left out
 };
 
-// What one thread needs to encode.
+/// Encodes batches on one thread: it has the cache, the parser and the buffers of that thread.
 class Encoder {
  public:
   Encoder(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options)
@@ -55,6 +56,8 @@ class Encoder {
     batch.complaints.clear();
     Index number = batch.raw.first_document;
     for (const RawDocument& document : batch.raw.documents) {
+      /// Documents are dealt out by their numbers in the input, also those that are left out: a bad
+      /// line moves no other document to another partition.
       const auto lane = static_cast<std::size_t>(number++ % options_.lanes());
       try {
         encode_document(batch.raw, document, {&batch.blocks[lane * keys], keys});
@@ -69,7 +72,8 @@ class Encoder {
   }
 
  private:
-  // Nothing of a document that cannot be read gets into the blocks.
+  /// Encodes a document. All keys are read before the first one is added: nothing of a document
+  /// that cannot be read gets into the blocks.
   void encode_document(const DocumentBatch& raw, const RawDocument& document,
                        std::span<io::TokenBlock> blocks) {
     texts_.resize(blocks.size());
@@ -92,12 +96,15 @@ class Encoder {
     }
   }
 
+  /// A hole in a file reads as NUL bytes, which would be tokens.
   static void check_no_nul(std::string_view text) {
     if (const std::size_t at = text.find('\0'); at != std::string_view::npos) {
       throw_data("a NUL byte at byte {} of the text: the file is no text, or has a hole", at);
     }
   }
 
+  /// Replaces the texts of each key by their sentences; long texts are split in pieces of
+  /// kSplitterCharacters, as in Megatron.
   void split_texts() {
     for (std::vector<std::string_view>& texts : texts_) {
       sentences_.clear();
@@ -113,8 +120,8 @@ class Encoder {
     std::vector<std::int32_t> lengths;
   };
 
-  // The ids of one document stay in the processor's cache until they lie in the block in the file's
-  // type.
+  /// Encodes the texts of one key. The ids of one document stay in the processor's cache until they
+  /// lie in the block in the file's type.
   void encode_texts(std::span<const std::string_view> texts, Encoded& out) {
     out.ids.clear();
     out.lengths.clear();
@@ -170,6 +177,7 @@ void check_options(const PreprocessOptions& options) {
   }
 }
 
+/// Plain text has no keys, and goes under the only one.
 void check_keys(const std::vector<std::string>& inputs, const PreprocessOptions& options) {
   for (const std::string& input : inputs) {
     if (options.json_keys.size() > 1 && names_plain_text(input)) {
@@ -179,8 +187,8 @@ void check_keys(const std::vector<std::string>& inputs, const PreprocessOptions&
   }
 }
 
-/// What makes a run the same run, so that it may go on with the work of an earlier one. Empty where
-/// an input cannot be read again.
+/// Returns a hash of what makes a run the same run, so that it may go on with the work of an
+/// earlier one. Empty where an input cannot be read again.
 std::string identity(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options,
                      const std::vector<std::string>& inputs) {
   std::string text = fmt::format(
@@ -198,14 +206,16 @@ std::string identity(const tokenizers::Tokenizer& tokenizer, const PreprocessOpt
   return hash128_hex(text);
 }
 
+/// Throws interrupted_unsaved; `preprocess` makes `interrupted` of it where a journal keeps the
+/// work.
 void throw_if_stopped(const PreprocessOptions& options) {
   if (options.stop && options.stop()) {
     throw Error(ExitCode::interrupted_unsaved, "preprocess was stopped; nothing was written");
   }
 }
 
-/// False at the end of the input. Asks whether to stop behind the reading: a pipe may end because
-/// the signal that stops this run has ended the program at its other end.
+/// Reads a batch; false at the end of the input. Asks whether to stop behind the reading: a pipe
+/// may end because the signal that stops this run has ended the program at its other end.
 bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& options) {
   bool more = false;
   try {
@@ -218,6 +228,7 @@ bool next_batch(DocumentReader& reader, Batch& batch, const PreprocessOptions& o
   return more;
 }
 
+/// Adds a batch to the report, and warns of the first documents that were left out.
 void count(const Batch& batch, PreprocessReport& report) {
   for (const std::string& complaint : batch.complaints) {
     if (++report.bad_lines <= kMaxComplaints) {
@@ -230,6 +241,8 @@ void count(const Batch& batch, PreprocessReport& report) {
   report.bytes += batch.raw.file_bytes;
 }
 
+/// Runs the pipeline: workers encode at once, and take turns in reading and in writing, which
+/// follow the input's order.
 void write_all(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& options,
                DocumentReader& reader, PreprocessOutput& output, PreprocessReport& report) {
   std::vector<Encoder> encoders;
@@ -255,6 +268,7 @@ void write_all(const tokenizers::Tokenizer& tokenizer, const PreprocessOptions& 
 
 }  // namespace
 
+/// Checks everything that the options alone tell before a file is opened.
 PreprocessReport preprocess(const tokenizers::Tokenizer& tokenizer,
                             const PreprocessOptions& options) {
   check_options(options);

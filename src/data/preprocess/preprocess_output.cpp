@@ -12,19 +12,26 @@
 #include "utils/error.h"
 #include "utils/log.h"
 
+// Files and journal of `mpitron preprocess`. An entry of the journal says how far the input has
+// been read and how long each part was then; a run that goes on cuts the parts to these lengths.
+
 namespace mpitron::data {
 namespace {
 
-// The counters of a report that a journal keeps.
+/// Returns the counters of a report that a journal keeps.
 std::vector<Index*> counters(PreprocessReport& report) {
   return {&report.documents, &report.empty_documents, &report.blank_lines,
           &report.bad_lines, &report.tokens,          &report.bytes};
 }
 
+/// An entry: position in the input (file, offset, line, documents), counters of the report, then
+/// tokens, sequences and documents of each part.
 constexpr std::size_t kPositionNumbers = 4;
 
 }  // namespace
 
+/// Locks the outputs first, since a journal of a run that is still writing must not be read. Parts
+/// are ordered by lane, then by key; the first lane's become the result.
 PreprocessOutput::PreprocessOutput(const PreprocessOptions& options, io::TokenType type,
                                    const std::string& identity, PreprocessReport& report)
     : report_(report), keys_(std::ssize(report.prefixes)), bytes_per_entry_(options.journal_bytes) {
@@ -49,6 +56,8 @@ PreprocessOutput::PreprocessOutput(const PreprocessOptions& options, io::TokenTy
   }
 }
 
+/// Sets where to go on. Another run's journal, or parts that are not as it says, mean a new
+/// beginning, with a warning.
 void PreprocessOutput::read_journal(const std::vector<std::string>& names, io::TokenType type,
                                     std::vector<io::TokenExtent>& extents) {
   const std::string& name = report_.prefixes.front();
@@ -74,6 +83,7 @@ void PreprocessOutput::read_journal(const std::vector<std::string>& names, io::T
   log::info("going on behind {} documents of an earlier run", start_.documents);
 }
 
+/// Takes an entry apart; one of another length (another number of lanes) is forgotten.
 bool PreprocessOutput::go_on(const std::vector<Index>& entry,
                              std::vector<io::TokenExtent>& extents) {
   const std::vector<Index*> numbers = counters(report_);
@@ -93,6 +103,7 @@ bool PreprocessOutput::go_on(const std::vector<Index>& entry,
   return true;
 }
 
+/// Parts reach the disk before the entry that counts on them.
 void PreprocessOutput::add_entry() {
   std::vector<Index> entry = {at_.file, at_.offset, at_.line, at_.documents};
   for (const Index* counter : counters(report_)) {
@@ -107,6 +118,8 @@ void PreprocessOutput::add_entry() {
   next_entry_ = report_.bytes + bytes_per_entry_;
 }
 
+/// Appends a block to each part. While it does, `whole_` is false: an entry would count on half a
+/// block.
 void PreprocessOutput::write(const std::vector<io::TokenBlock>& blocks, const InputPosition& end) {
   whole_ = false;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -121,6 +134,8 @@ void PreprocessOutput::write(const std::vector<io::TokenBlock>& blocks, const In
   }
 }
 
+/// Appends the parts of all lanes to those of the first, which get their final names; the journal
+/// goes last.
 void PreprocessOutput::commit() {
   const auto keys = static_cast<std::size_t>(keys_);
   for (std::size_t i = keys; i < parts_.size(); ++i) {
@@ -137,6 +152,7 @@ void PreprocessOutput::commit() {
   }
 }
 
+/// A last entry saves the work since the one before, unless a write has failed halfway.
 bool PreprocessOutput::abandon() {
   if (journal_ && !journal_->last().empty()) {
     try {
@@ -154,7 +170,7 @@ bool PreprocessOutput::abandon() {
 
 namespace {
 
-// False where the holder before us removed the file between our open and our lock.
+/// Returns false where the holder before us removed the file between our open and our lock.
 bool still_there(const std::string& file, int descriptor) {
   struct stat by_name {};
   struct stat by_descriptor {};
@@ -164,6 +180,8 @@ bool still_there(const std::string& file, int descriptor) {
 
 }  // namespace
 
+/// Locks PATH.lock, or throws Error(data) where another process holds it. The lock is advisory, and
+/// ends with the process, even a killed one.
 OutputLock::OutputLock(const std::string& path) : file_(path + ".lock") {
   while (descriptor_ < 0) {
     const int descriptor = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -186,6 +204,7 @@ OutputLock::OutputLock(const std::string& path) : file_(path + ".lock") {
   }
 }
 
+/// Removes the file before the lock ends, so that nobody locks a file that is about to go.
 OutputLock::~OutputLock() {
   if (descriptor_ >= 0) {
     ::unlink(file_.c_str());

@@ -11,8 +11,8 @@
 
 namespace mpitron::data {
 
-/// Holds `path + ".lock"` while output files of that name are written, so that two runs cannot mix.
-/// The file goes away at the end; one left by a killed run is no obstacle.
+/// A lock on output files: holds `path + ".lock"` while files of that name are written, so that two
+/// runs cannot mix. The file goes away at the end; one left by a killed run is no obstacle.
 class OutputLock {
  public:
   /// Error(data) when another process holds it or the folder cannot be written.
@@ -26,7 +26,7 @@ class OutputLock {
   int descriptor_ = -1;
 };
 
-/// What `preprocess` writes: for each key the parts of a corpus (for each partition one), and the
+/// The output of `preprocess`: for each key the parts of a corpus (for each partition one), and the
 /// journal from which a killed run goes on. Without an entry of the journal an abandoned run leaves
 /// nothing; with one it leaves the journal and the parts.
 class PreprocessOutput {
@@ -36,14 +36,15 @@ class PreprocessOutput {
   PreprocessOutput(const PreprocessOptions& options, io::TokenType type,
                    const std::string& identity, PreprocessReport& report);
 
-  /// Where reading begins.
+  /// Returns where reading begins.
   const InputPosition& start() const { return start_; }
 
-  /// `blocks`: [partition, key], the documents of one batch; `end`: behind them in the input.
+  /// Appends the documents of one batch. `blocks`: [partition, key]; `end`: behind them in the
+  /// input.
   void write(const std::vector<io::TokenBlock>& blocks, const InputPosition& end);
   /// Joins the partitions and makes the files.
   void commit();
-  /// Ends without the files. True where the next run can go on.
+  /// Ends without the files. Returns whether the next run can go on.
   bool abandon();
 
  private:

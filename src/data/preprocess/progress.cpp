@@ -9,6 +9,8 @@
 #include "utils/log.h"
 #include "utils/system/machine.h"
 
+// Lines of progress on stderr, for people at a terminal and for logs.
+
 namespace mpitron::data {
 namespace {
 

@@ -31,10 +31,10 @@ class Progress {
   Timer since_line_;
 };
 
-/// "3:07" or "1:02:09".
+/// Returns "3:07" or "1:02:09".
 std::string format_duration(double seconds);
 
-/// One progress line: documents, MB, share, rates, time left.
+/// Returns one progress line: documents, MB, share, rates, time left.
 std::string format_progress(Index documents, Index bytes, Index total, double seconds);
 
 }  // namespace mpitron::data

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-// Sentence ends by the rules of nltk's Punkt: a full stop behind an abbreviation, an initial or a
-// number ends a sentence only where the next word speaks for it.
+// Finds ends of sentences by the rules of nltk's Punkt: a full stop behind an abbreviation, an
+// initial or a number ends a sentence only where the next word speaks for it.
 
 namespace mpitron::data {
 namespace {
@@ -29,7 +29,7 @@ bool is_letter(char c) {
   return to_lower(c) >= 'a' && to_lower(c) <= 'z';
 }
 
-// Bytes of the white space (Unicode's) at the front, 0: none.
+/// Returns the bytes of the white space (Unicode's) at the front, 0: none.
 std::size_t white_space(std::string_view text) {
   if (static_cast<unsigned char>(text[0]) < 0x80) {
     return text[0] == ' ' || (text[0] >= '\t' && text[0] <= '\r') ||
@@ -75,7 +75,8 @@ std::size_t without_white_space_behind(std::string_view text) {
   return end;
 }
 
-// What Punkt's word tokenizer makes of the end of a word: behind the last character that is none.
+/// Returns what Punkt's word tokenizer makes of the end of a word: behind the last character that
+/// is none.
 std::string_view last_token(std::string_view word) {
   for (std::size_t at = word.size() - 1; at > 0; --at) {
     if (is_one_of(kNonWord, word[at - 1])) {
@@ -99,8 +100,8 @@ bool begins_lower(std::string_view next) {
   return next[0] >= 'a' && next[0] <= 'z';
 }
 
-// Bytes of the closing quotes and brackets at the front that belong to the sentence before; 0 where
-// they begin this one.
+/// Returns the bytes of the closing quotes and brackets at the front that belong to the sentence
+/// before; 0 where they begin this one.
 std::size_t closing_bytes(std::string_view sentence) {
   std::size_t at = 0;
   while (at < sentence.size() && is_one_of(kClosing, sentence[at])) {
@@ -128,6 +129,8 @@ bool SentenceSplitter::is_abbreviation(const std::string& type) const {
   return dotted && type.size() % 2 == 1;
 }
 
+/// Returns whether the next word speaks for a new sentence: a common word that is upper case only
+/// at a beginning.
 bool SentenceSplitter::is_starter(std::string_view next) const {
   const bool initial = next.size() == 2 && next[1] == '.';  // "Mr. A. Smith"
   if (!is_upper(next[0]) || initial) {
@@ -143,7 +146,8 @@ bool SentenceSplitter::is_starter(std::string_view next) const {
   return words_.starters.contains(word);
 }
 
-// `word` ends with the possible end; `next`: the word behind, or one character that is none.
+/// Returns whether a sentence ends. `word` ends with the possible end; `next`: the word behind, or
+/// one character that is none.
 bool SentenceSplitter::ends_sentence(std::string_view word, std::string_view next) const {
   if (word.back() != '.') {
     return true;
@@ -163,6 +167,7 @@ bool SentenceSplitter::ends_sentence(std::string_view word, std::string_view nex
   return !is_abbreviation(type) || is_starter(next);
 }
 
+/// Cuts at the ends alone; closing quotes are moved to the sentence before by split().
 std::vector<SentenceSplitter::Slice> SentenceSplitter::cut(std::string_view text) const {
   std::vector<Slice> slices;
   std::size_t begin = 0;

@@ -7,7 +7,7 @@
 
 namespace mpitron::data {
 
-/// White space between two sentences belongs to neither, or to the first (Megatron's
+/// White space between two sentences: it belongs to neither, or to the first (Megatron's
 /// --keep-newlines).
 enum class BetweenSentences { dropped, kept };
 
@@ -23,7 +23,7 @@ class SentenceSplitter {
 
   /// Appends the sentences; the views point into `text`.
   void split(std::string_view text, std::vector<std::string_view>& sentences) const;
-  /// `split` of pieces of `characters` each (Megatron hands over a million at a time).
+  /// Splits pieces of `characters` each (Megatron hands over a million at a time).
   void split_long(std::string_view text, std::size_t characters,
                   std::vector<std::string_view>& sentences) const;
 

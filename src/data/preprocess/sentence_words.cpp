@@ -6,9 +6,14 @@
 
 #include "utils/error.h"
 
+// Words of languages for the sentence splitter, of our own choice: abbreviations of dictionaries
+// and common words, for the languages of nltk that use the Latin script and a period.
+
 namespace mpitron::data {
 namespace {
 
+/// A language by its name in nltk: abbreviations without their period, and words that often begin a
+/// sentence, in lower case.
 struct Lists {
   std::string_view language, abbreviations, starters;
 };
@@ -127,6 +132,7 @@ constexpr std::array<Lists, 7> kLists{{
      "hier na tijdens omdat hoewel zijn haar hun ons onze alle elke veel"},
 }};
 
+/// Splits at spaces; views point into the lists, which live as long as the program.
 std::unordered_set<std::string_view> words_of(std::string_view list) {
   std::unordered_set<std::string_view> words;
   while (!list.empty()) {

@@ -6,16 +6,16 @@
 
 namespace mpitron::data {
 
-/// What a sentence splitter knows of a language.
+/// Words of a language that a sentence splitter knows.
 struct SentenceWords {
   std::unordered_set<std::string_view> abbreviations;  // lower case, without the last period
   std::unordered_set<std::string_view> starters;  // common words, upper case only at a beginning
 };
 
-/// Error(usage) for a language without words; names those that have.
+/// Returns the words of a language. Error(usage) for one without words; names those that have.
 const SentenceWords& sentence_words(const std::string& language);
 
-/// All languages, by the names that nltk gives them.
+/// Returns all languages, by the names that nltk gives them.
 std::vector<std::string> sentence_languages();
 
 }  // namespace mpitron::data

@@ -1,3 +1,5 @@
+// Serves memory of a GPU. What the driver gives is kept and cut into blocks; when it has no more,
+// cached pages are given back and it is asked again before the program fails.
 #include "device/cuda/cuda_allocator.h"
 
 #include <algorithm>
@@ -9,7 +11,8 @@
 namespace mpitron::device {
 namespace {
 
-/// What cuBLASLt takes for granted of the places of matrices, and a whole number of sectors.
+/// Alignment that cuBLASLt takes for granted of the places of matrices, and a whole number of
+/// sectors.
 constexpr std::size_t kGranularity = 512;
 
 /// Pages of the driver, through a pair of its functions.

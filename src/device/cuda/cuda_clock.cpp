@@ -1,3 +1,4 @@
+// Takes times of a GPU's stream by events, and brings them to the host's clock.
 #include <cmath>
 
 #include "device/cuda/cuda_device.h"

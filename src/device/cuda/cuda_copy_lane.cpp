@@ -1,3 +1,5 @@
+// Copies from page-locked memory on a second stream of the GPU, so that the next batch comes while
+// kernels run.
 #include <map>
 #include <vector>
 

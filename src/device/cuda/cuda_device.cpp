@@ -1,3 +1,4 @@
+// Makes the device of a GPU and its copies. All CUDA types stay behind this folder.
 #include "device/cuda/cuda_device.h"
 
 #include "device/cuda/cuda_allocator.h"

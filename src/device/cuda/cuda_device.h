@@ -21,8 +21,8 @@ struct CudaStream : StreamBase {
 /// Copies between the host's memory and the GPU's or within it, in the stream's order.
 void copy_bytes(CudaStream& stream, void* to, const void* from, Index bytes);
 
-/// From page-locked memory to Device::arrivals, beside the work that is queued; before what is
-/// queued from now on.
+/// Copies from page-locked memory to Device::arrivals, beside the work that is queued; before what
+/// is queued from now on.
 void upload_bytes(CudaStream& stream, void* to, const void* from, Index bytes);
 
 /// Waits until everything queued on the stream has ended; throws what failed in it.

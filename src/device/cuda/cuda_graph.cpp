@@ -1,3 +1,5 @@
+// Records launches into CUDA graphs. The memory that is allocated while recording is kept for the
+// graph, whose launches use the same addresses again.
 #include "device/cuda/cuda_allocator.h"
 #include "device/cuda/cuda_device.h"
 #include "device/cuda/cuda_handles.h"

@@ -1,10 +1,11 @@
+// Owns streams and events, and turns failed calls into errors that name what was being done.
 #include "device/cuda/cuda_handles.h"
 
 #include "utils/error.h"
 
 namespace mpitron::device {
 
-/// Both the sentence and the name, which manuals are searched for.
+/// Throws Error(environment) with both the sentence and the name, which manuals are searched for.
 void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) {
     throw_environment("CUDA: {}: {} ({})", what, cudaGetErrorString(status),

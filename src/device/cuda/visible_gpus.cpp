@@ -1,3 +1,4 @@
+// Lists the GPUs that the process sees, and says why there are none.
 #include <cstdlib>
 
 #include <cuda_profiler_api.h>

@@ -6,6 +6,9 @@
 #include "images/transforms/affine.h"
 #include "images/transforms/colour.h"
 
+// AutoAugment's policy for ImageNet (Cubuk et al. 2019), with the levels of its operations
+// as the reference code scales them.
+
 namespace mpitron::images {
 namespace {
 
@@ -22,6 +25,7 @@ enum class Operation {
   shear
 };
 
+/// An operation of a sub-policy.
 struct Step {
   Operation operation;
   double probability;
@@ -45,7 +49,7 @@ constexpr std::array<std::array<Step, 2>, kSubPolicies> kPolicies{{
     {{{equalise, .8}, {equalise, .6}}},
 }};
 
-/// `sign`: of those that have one.
+/// Applies an operation at its level. `sign`: of those that have one.
 Image applied(const Image& image, const Step& step, double sign) {
   const double enhanced = 1 + sign * 0.09 * step.level;
   switch (step.operation) {

@@ -4,11 +4,12 @@
 
 namespace mpitron::images {
 
-/// One of the 25 sub-policies for ImageNet (Cubuk et al. 2019): two operations, each with a
+/// Applies one of the 25 sub-policies for ImageNet (Cubuk et al. 2019): two operations, each with a
 /// probability and a level of its own.
 Image auto_augmented(const Image& image, const Draws& draws);
 
-/// One of them, whichever is drawn; its operations keep their probabilities.
+/// Number of sub-policies; with_sub_policy applies a given one, whose operations keep their
+/// probabilities.
 inline constexpr Index kSubPolicies = 25;
 Image with_sub_policy(const Image& image, Index policy, const Draws& draws);
 

@@ -25,7 +25,7 @@ class Draws {
         sample_(static_cast<std::uint32_t>(place.sample)),
         epoch_(static_cast<std::uint32_t>(place.epoch)) {}
 
-  /// In [0, 1), 24 bits.
+  /// Returns a number in [0, 1) of 24 bits.
   double uniform(std::uint32_t number) const {
     return static_cast<double>(Philox::generate({number, view_, sample_, epoch_}, key_)[0] >> 8) *
            0x1p-24;
@@ -33,7 +33,7 @@ class Draws {
   double between(std::uint32_t number, double low, double high) const {
     return low + (high - low) * uniform(number);
   }
-  /// Of 0 ... count - 1.
+  /// Returns one of 0 ... count - 1.
   Index below(std::uint32_t number, Index count) const {
     return static_cast<Index>(uniform(number) * static_cast<double>(count));
   }
@@ -47,7 +47,7 @@ class Draws {
   std::uint32_t view_, sample_, epoch_;
 };
 
-/// Which numbers belong to which use; the first of each.
+/// Numbers that belong to the uses of randomness; the first of each.
 struct DrawNumber {
   static constexpr std::uint32_t crop = 0;  // four for each trial
   static constexpr std::uint32_t flip = 40;

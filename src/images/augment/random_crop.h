@@ -9,8 +9,8 @@ struct CropScale {
   double least = 0.08, most = 1;
 };
 
-/// A part of the image with an aspect ratio from 3/4 to 4/3 (torchvision's RandomResizedCrop);
-/// after ten trials without one that fits, the middle.
+/// Returns a part of the image with an aspect ratio from 3/4 to 4/3 (torchvision's
+/// RandomResizedCrop); after ten trials without one that fits, the middle.
 Box random_crop(const Size& image, const CropScale& scale, const Draws& draws);
 
 }  // namespace mpitron::images

@@ -7,6 +7,9 @@
 #include "images/transforms/blur.h"
 #include "images/transforms/colour.h"
 
+// Views of an image for training, put together from the transforms; what happens is drawn by
+// numbers of its own (draws.h).
+
 namespace mpitron::images {
 namespace {
 
@@ -73,6 +76,7 @@ Image dino_view(const Image& image, const DinoView& view, const Draws& draws) {
 void write_planes(const Image& image, const Normalisation& normalisation, std::span<float> to) {
   const std::size_t pixels = image.pixels.size() / kChannels;
   for (std::size_t channel = 0; channel < kChannels; ++channel) {
+    // A table of all levels: the division happens 256 times and not once a pixel.
     std::array<float, 256> values;
     for (std::size_t level = 0; level < values.size(); ++level) {
       values[level] = (static_cast<float>(level) / 255.f - normalisation.mean[channel]) /

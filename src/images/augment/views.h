@@ -10,13 +10,13 @@ namespace mpitron::images {
 struct Jitter {
   double brightness = 0.4, contrast = 0.4, saturation = 0.4, hue = 0.1;
 };
-/// All four, in a random order.
+/// Changes brightness, contrast, saturation and hue, in a random order.
 Image jittered(const Image& image, const Jitter& jitter, const Draws& draws);
 
-/// Crop, flip, jitter and AutoAugment: what a classifier is trained on.
+/// Makes the view that a classifier is trained on: crop, flip, jitter and AutoAugment.
 Image classification_view(const Image& image, const Size& size, const Draws& draws);
 
-/// What DINO does to one of its views (Caron et al. 2021).
+/// Settings of one of DINO's views (Caron et al. 2021).
 struct DinoView {
   Size size;
   CropScale scale;
@@ -32,7 +32,7 @@ struct Normalisation {
 };
 inline constexpr Normalisation kImageNet{{0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}};
 
-/// (v / 255 - mean) / deviation as [3, height, width]; `to` holds as many.
+/// Writes (v / 255 - mean) / deviation as [3, height, width]; `to` holds as many.
 void write_planes(const Image& image, const Normalisation& normalisation, std::span<float> to);
 
 }  // namespace mpitron::images

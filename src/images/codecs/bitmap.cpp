@@ -5,10 +5,14 @@
 #include "images/codecs/formats.h"
 #include "utils/error.h"
 
+// BMP files without compression, read by the layout of Windows' BITMAPINFOHEADER; other kinds are
+// rare in data sets and refused.
+
 namespace mpitron::images {
 namespace {
 
-/// Numbers of a file, least byte first; 0 behind its end.
+/// Reads numbers of a file, least byte first; 0 behind its end, so that headers need no other
+/// check.
 class LittleEndian {
  public:
   explicit LittleEndian(Bytes file) : file_(file) {}
@@ -26,7 +30,7 @@ class LittleEndian {
   Bytes file_;
 };
 
-/// Where the parts of a file lie (BITMAPFILEHEADER, BITMAPINFOHEADER).
+/// Places of the parts of a file (BITMAPFILEHEADER, BITMAPINFOHEADER).
 struct Layout {
   Index palette = 0, pixels = 0;
   Index width = 0, height = 0, bits = 0;

@@ -7,6 +7,9 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 
+// Finds an image's format by its first bytes and hands it to the decoder; others are named, so that
+// a user knows what to convert.
+
 namespace mpitron::images {
 namespace {
 

@@ -9,23 +9,25 @@ namespace mpitron::images {
 
 using Bytes = std::span<const std::byte>;
 
-/// More pixels than any photograph: a small file that unpacks to them is a decompression bomb.
+/// Most pixels of an image that is decoded, as PIL's limit for an error: more than any photograph
+/// has, and a small file that unpacks to them is a decompression bomb.
 inline constexpr Index kMostPixels = 178'956'970;
 
-/// The image in a file's bytes, by what they begin with and not by the file's name: JPEG, PNG, WebP
-/// (of an animation the first frame), BMP, PPM or PGM. Grey and palettes become RGB, alpha is
-/// dropped, of 16 bits the high byte is taken, CMYK is converted as PIL does. Rotation by EXIF is
-/// told and not done. Error(data) with `name`: another format, empty, damaged, truncated, too many
-/// pixels, of which nothing is unpacked.
+/// Decodes a file's bytes, by what they begin with and not by the file's name: JPEG, PNG, WebP (of
+/// an animation the first frame), BMP, PPM or PGM. Grey and palettes become RGB, alpha is dropped,
+/// of 16 bits the high byte is taken, CMYK is converted as PIL does. Rotation by EXIF is told and
+/// not done. Error(data) with `name`: another format, empty, damaged, truncated, too many pixels,
+/// of which nothing is unpacked.
 Image decode(Bytes file, const std::string& name, Index most_pixels = kMostPixels);
 
-/// The same of a file.
+/// Decodes a file.
 Image read_image(const std::string& path);
 
-/// Endings of the files that an image folder is searched for, in small letters with the dot.
+/// Returns the endings of the files that an image folder is searched for, in small letters with the
+/// dot.
 std::span<const std::string_view> image_extensions();
 
-/// Error(data) where an image of this size is not decoded.
+/// Throws Error(data) where an image of this size is not decoded.
 void check_size(const Size& size, const std::string& name, Index most_pixels);
 
 }  // namespace mpitron::images

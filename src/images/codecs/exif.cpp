@@ -2,6 +2,8 @@
 
 #include "images/codecs/formats.h"
 
+// Reads one number of a camera's notes: how it was held. Only the first directory is looked at.
+
 namespace mpitron::images {
 namespace {
 

@@ -15,7 +15,8 @@
 namespace mpitron::images {
 namespace {
 
-/// libjpeg calls functions where it fails; the jump leads back to the frame that made the decoder.
+/// Error handling of a decoder: libjpeg calls functions where it fails; the jump leads back to the
+/// frame that made the decoder.
 struct Failure {
   jpeg_error_mgr manager = {};  // first: libjpeg knows only this
   std::jmp_buf back = {};
@@ -37,7 +38,8 @@ void fail(j_common_ptr decoder) {
 constexpr std::array<int, 4> kLost = {JWRN_JPEG_EOF, JWRN_HIT_MARKER, JWRN_HUFF_BAD_CODE,
                                       JWRN_MUST_RESYNC};
 
-/// Of others (superfluous bytes, unknown versions) every pixel is right, and PIL takes them, too.
+/// Fails at warnings of lost pixels. With others (superfluous bytes, unknown versions) every pixel
+/// is right, and PIL takes them, too.
 void note_message(j_common_ptr decoder, int level) {
   if (level < 0 && std::ranges::count(kLost, decoder->err->msg_code) > 0) {
     fail(decoder);
@@ -46,7 +48,7 @@ void note_message(j_common_ptr decoder, int level) {
 
 void be_quiet(j_common_ptr) {}
 
-/// CMYK with the Adobe marker is stored inverted; conversion as PIL's.
+/// Converts CMYK as PIL does; with the Adobe marker it is stored inverted.
 void from_cmyk(const std::vector<std::uint8_t>& cmyk, bool inverted, std::uint8_t* rgb) {
   for (std::size_t i = 0; i < cmyk.size() / 4; ++i) {
     const auto ink = [&](std::size_t channel) -> int {
@@ -112,7 +114,7 @@ class JpegDecoder {
   jpeg_decompress_struct info_ = {};
 };
 
-/// False where libjpeg failed: what it said is in `failure`.
+/// Runs a stage; false where libjpeg failed, whose message is in `failure`.
 bool read_header(JpegDecoder& decoder, Bytes file, Failure& failure) {
   if (setjmp(failure.back) != 0) {
     return false;

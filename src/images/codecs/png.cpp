@@ -9,10 +9,12 @@
 #include "utils/check.h"
 #include "utils/error.h"
 
+// PNG by libpng. As in jpeg.cpp, errors jump out of stages that own nothing.
+
 namespace mpitron::images {
 namespace {
 
-/// What libpng reads from, and what it said where it failed.
+/// The bytes that libpng reads from, and what it said where it failed.
 struct Source {
   Bytes file;
   std::size_t at = 0;
@@ -48,7 +50,7 @@ class PngDecoder {
   PngDecoder& operator=(const PngDecoder&) = delete;
 
   std::jmp_buf& back() { return *png_set_longjmp_fn(png_, std::longjmp, sizeof(std::jmp_buf)); }
-  /// RGB of 8 bits, whatever the file holds.
+  /// Reads the header and asks for RGB of 8 bits, whatever the file holds.
   void read_header() {
     png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_read_info(png_, info_);
@@ -86,7 +88,7 @@ class PngDecoder {
   bool has_palette_ = false, loses_levels_ = false;
 };
 
-/// False where libpng failed.
+/// Runs a stage; false where libpng failed.
 bool read_header(PngDecoder& decoder) {
   if (setjmp(decoder.back()) != 0) {
     return false;

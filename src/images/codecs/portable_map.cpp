@@ -5,10 +5,13 @@
 #include "images/codecs/formats.h"
 #include "utils/error.h"
 
+// PPM and PGM: a header of three numbers, then the bytes of pixels. The format of tests and of
+// scripts without a library.
+
 namespace mpitron::images {
 namespace {
 
-/// Numbers of the header, between blanks and comments.
+/// Reads the numbers of the header, between blanks and comments.
 class Header {
  public:
   Header(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -26,7 +29,7 @@ class Header {
     }
     return value;
   }
-  /// Where pixels begin, behind one blank.
+  /// Returns where pixels begin, behind one blank.
   std::size_t end() const { return at_ + 1; }
 
  private:

@@ -7,11 +7,13 @@
 #include "images/codecs/formats.h"
 #include "utils/error.h"
 
+// WebP by libwebp. Animations are decoded by another part of the library; their first frame counts.
+
 namespace mpitron::images {
 
 namespace {
 
-/// The first frame on its canvas, without its alpha.
+/// Decodes the first frame on its canvas, without its alpha.
 Image first_frame(Bytes file, const std::string& name) {
   const WebPData data{reinterpret_cast<const std::uint8_t*>(file.data()), file.size()};
   WebPAnimDecoderOptions options;
@@ -35,6 +37,7 @@ Image first_frame(Bytes file, const std::string& name) {
 
 }  // namespace
 
+/// Reads the size first: nothing is unpacked of an image that is too large.
 Image decode_webp(Bytes file, const std::string& name, Index most_pixels) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
   WebPBitstreamFeatures features;

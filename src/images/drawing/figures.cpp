@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+// Draws figures and letters pixel by pixel, for data sets of drawn images.
+
 namespace mpitron::images {
 namespace {
 
-/// Of each letter five columns from the left, the topmost point in the lowest bit.
+/// Letters as five columns each from the left, the topmost point in the lowest bit.
 constexpr std::array<std::array<std::uint8_t, 5>, 26> kLetters = {{
     {0x7e, 0x11, 0x11, 0x11, 0x7e}, {0x7f, 0x49, 0x49, 0x49, 0x36}, {0x3e, 0x41, 0x41, 0x41, 0x22},
     {0x7f, 0x41, 0x41, 0x22, 0x1c}, {0x7f, 0x49, 0x49, 0x49, 0x41}, {0x7f, 0x09, 0x09, 0x09, 0x01},
@@ -20,7 +22,7 @@ constexpr std::array<std::array<std::uint8_t, 5>, 26> kLetters = {{
 }};
 constexpr Index kLetterWidth = 5, kLetterStep = 6;
 
-/// Whether a point lies in a shape of radius 1 about 0; y grows downwards.
+/// Returns whether a point lies in a shape of radius 1 about 0; y grows downwards.
 bool inside(Figure::Shape shape, double x, double y) {
   const double far = std::max(std::abs(x), std::abs(y)), square = x * x + y * y;
   switch (shape) {

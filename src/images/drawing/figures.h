@@ -16,7 +16,7 @@ struct Figure {
   double x = 0, y = 0, radius = 1;
 };
 
-/// An image of one colour.
+/// Returns an image of one colour.
 Image filled(const Size& size, const Colour& colour);
 
 /// Paints the pixels whose middle lies in the figure; what lies outside the image is left out.
@@ -27,7 +27,7 @@ void paint(Image& image, const Figure& figure);
 /// blanks.
 void paint_word(Image& image, std::string_view word, const Box& place, const Colour& colour);
 
-/// Width in points of a word.
+/// Returns the width in points of a word.
 Index word_width(std::string_view word);
 inline constexpr Index kLetterHeight = 7;
 

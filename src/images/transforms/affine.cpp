@@ -5,19 +5,22 @@
 #include <cmath>
 #include <numbers>
 
+// Shears and rotations by mapping each pixel of the result back into the image, with PIL's
+// interpolation.
+
 namespace mpitron::images {
 namespace {
 
 constexpr std::uint8_t kOutside = 128;
 
-/// Keys' cubic with a = -1 between b and c.
+/// Interpolates between b and c by Keys' cubic with a = -1.
 double cubic(const std::array<double, 4>& v, double part) {
   const auto [a, b, c, d] = v;
   const double p2 = c - a, p3 = 2 * (a - b) + c - d, p4 = b - a - c + d;
   return b + part * (p2 + part * (p3 + part * p4));
 }
 
-/// The pixel around x of a row, between four of them; the edge goes on outside.
+/// Returns the level around x of a row, between four pixels; the edge goes on outside.
 std::uint8_t between(const std::uint8_t* row, Index width, double x) {
   const auto first = static_cast<Index>(std::floor(x));
   std::array<double, 4> values;

@@ -3,13 +3,13 @@
 
 namespace mpitron::images {
 
-// What comes from outside the image is grey (128), as in AutoAugment.
+// Affine transforms of images; pixels from outside the image are grey (128), as in AutoAugment.
 //
 // Numerical contract: within one grey level of PIL's transform.
 
-/// Rows are moved to the left by `slope` times their distance from the top; bicubic.
+/// Moves rows to the left by `slope` times their distance from the top; bicubic.
 Image sheared(const Image& image, double slope);
-/// About the centre, counter-clockwise; nearest pixels.
+/// Rotates about the centre, counter-clockwise; nearest pixels.
 Image rotated(const Image& image, double degrees);
 
 }  // namespace mpitron::images

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+// A Gaussian blur by running sums over boxes: the time does not depend on the radius.
+
 namespace mpitron::images {
 namespace {
 
@@ -20,6 +22,8 @@ struct BoxWeights {
   }
 };
 
+/// Returns the real radius of a box, three of which have the variance of the Gaussian (Gwosdek et
+/// al. 2011), as PIL computes it.
 float box_radius(double gaussian) {
   const double sigma2 = gaussian * gaussian / kPasses;
   const double length = std::sqrt(12 * sigma2 + 1);

@@ -12,7 +12,7 @@ namespace {
 using Table = std::array<std::uint8_t, 256>;
 using Histogram = std::array<Index, 256>;
 
-/// f(level) of every number.
+/// Replaces every number by f(number), by way of a table.
 template <class Function>
 Image mapped(const Image& image, const Function& function) {
   Table table;
@@ -26,7 +26,7 @@ Image mapped(const Image& image, const Function& function) {
   return result;
 }
 
-/// A table of its own for every channel: make(histogram).
+/// Replaces numbers by a table of its own for every channel: make(histogram).
 template <class Make>
 Image mapped_by_channel(const Image& image, const Make& make) {
   Image result = image;
@@ -51,7 +51,7 @@ Table identity() {
   return table;
 }
 
-/// from + factor (to - from), clamped and truncated.
+/// Returns from + factor (to - from), clamped and truncated.
 std::uint8_t blended(std::uint8_t from, std::uint8_t to, double factor) {
   const float value =
       static_cast<float>(from) + static_cast<float>(factor) * static_cast<float>(to - from);
@@ -71,7 +71,7 @@ Image constant(const Image& image, std::uint8_t level) {
   return result;
 }
 
-/// The mean of 3 x 3 pixels, of which the middle one counts five times; the border stays.
+/// Returns the mean of 3 x 3 pixels, of which the middle one counts five times; the border stays.
 Image smoothed(const Image& image) {
   Image result = image;
   const Index step = kChannels;
@@ -88,15 +88,15 @@ Image smoothed(const Image& image) {
   return result;
 }
 
-// Pixels that are worked on together, each channel by itself: loops without branches, which the
-// compiler makes vectors of.
+/// Pixels that are worked on together, each channel by itself: loops without branches, which the
+/// compiler makes vectors of.
 constexpr std::size_t kBlock = 256;
 
 struct Channels {
   std::int32_t first[kBlock], second[kBlock], third[kBlock];
 };
 
-/// PIL's HSV of 8 bits each, from RGB; PIL's mixture of float and double, to the bit.
+/// Converts RGB to PIL's HSV of 8 bits each; PIL's mixture of float and double, to the bit.
 void to_hsv(Channels& pixels) {
   for (std::size_t i = 0; i < kBlock; ++i) {
     const std::int32_t r = pixels.first[i], g = pixels.second[i], b = pixels.third[i];
@@ -120,12 +120,14 @@ void to_hsv(Channels& pixels) {
   }
 }
 
-/// Half away from zero, of what is not negative.
+/// Rounds half away from zero, for numbers that are not negative.
 std::int32_t rounded_half_up(double value) {
   const auto whole = static_cast<std::int32_t>(value);
   return whole + (value - whole >= 0.5 ? 1 : 0);
 }
 
+/// Converts PIL's HSV back, by the sector of the colour circle; a hue of 255 is the whole turn,
+/// sector 6, which is sector 0.
 void to_rgb(Channels& pixels) {
   for (std::size_t i = 0; i < kBlock; ++i) {
     const double sixth = pixels.first[i] * 6.0 / 255.0;
@@ -145,6 +147,7 @@ void to_rgb(Channels& pixels) {
 
 }  // namespace
 
+/// Weighs by 0.299, 0.587 and 0.114 in 16 bits of fraction (ITU-R 601, PIL's L).
 std::vector<std::uint8_t> grey_levels(const Image& image) {
   std::vector<std::uint8_t> levels(image.pixels.size() / kChannels);
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -170,6 +173,7 @@ Image brightened(const Image& image, double factor) {
   return blended(constant(image, 0), image, factor);
 }
 
+/// Blends with the mean grey of the image, rounded, as ImageEnhance.Contrast does.
 Image contrasted(const Image& image, double factor) {
   const std::vector<std::uint8_t> levels = grey_levels(image);
   Index sum = 0;
@@ -188,6 +192,8 @@ Image sharpened(const Image& image, double factor) {
   return blended(smoothed(image), image, factor);
 }
 
+/// Adds shift * 255 to the hue, modulo 256, as torchvision does on PIL images; `shift` is a share
+/// of the circle.
 Image hue_shifted(const Image& image, double shift) {
   const std::int32_t steps = static_cast<std::int32_t>(shift * 255) & 0xFF;
   Image result(image.width, image.height);
@@ -226,10 +232,13 @@ Image inverted(const Image& image) {
   return mapped(image, [](Index level) { return 255 - level; });
 }
 
+/// Keeps the highest `bits` bits.
 Image posterised(const Image& image, int bits) {
   return mapped(image, [bits](Index level) { return level & ~((Index{1} << (8 - bits)) - 1); });
 }
 
+/// Stretches each channel from its least and largest level to 0 and 255; a channel of one level
+/// stays.
 Image autocontrasted(const Image& image) {
   return mapped_by_channel(image, [](const Histogram& histogram) {
     Table table = identity();
@@ -248,6 +257,7 @@ Image autocontrasted(const Image& image) {
   });
 }
 
+/// The last level that occurs does not count in the step: PIL leaves it out.
 Image equalised(const Image& image) {
   return mapped_by_channel(image, [](const Histogram& histogram) {
     Table table = identity();

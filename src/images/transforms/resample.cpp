@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kWeightBits = 22;  // of a weight, behind the point
 
+/// The triangle, and Keys' cubic with a = -0.5.
 double weight_of(Filter filter, double x) {
   x = std::abs(x);
   if (filter == Filter::bilinear) {
@@ -25,7 +26,7 @@ double weight_of(Filter filter, double x) {
   return x < 2 ? (((x - 5) * x + 8) * x - 4) * a : 0;
 }
 
-/// What the numbers of the output are made of: `count` neighbours of the input each, of which those
+/// Weights for the numbers of the output: `count` neighbours of the input each, of which those
 /// behind the edge have weight 0.
 struct Taps {
   Index count = 0;
@@ -36,6 +37,8 @@ struct Taps {
   Index begin(Index output) const { return begins[static_cast<std::size_t>(output)]; }
 };
 
+/// Makes weights as Pillow's precompute_coeffs: where the image shrinks, the filter widens with it,
+/// which is the antialiasing.
 Taps make_taps(Index from, Index to, Filter filter) {
   const double ratio = static_cast<double>(from) / static_cast<double>(to);
   const double scale = std::max(ratio, 1.0);
@@ -74,7 +77,7 @@ Taps make_taps(Index from, Index to, Filter filter) {
   return taps;
 }
 
-// Sixteen numbers at a time: GCC's and Clang's vectors, of whatever width the machine has.
+/// Sixteen numbers at a time: GCC's and Clang's vectors, of whatever width the machine has.
 using Sums = std::int32_t __attribute__((vector_size(64)));
 using Levels = std::uint8_t __attribute__((vector_size(16)));
 using Words = std::uint16_t __attribute__((vector_size(32)));  // GCC 12 converts in steps of two
@@ -100,12 +103,12 @@ Levels rounded(Sums sums) {
 /// Rows whose pixels are worked on together, each with room for a fourth channel.
 constexpr Index kRows = 4, kSlot = kLanes / kRows;
 
-/// A pixel, and what is behind it, which is of no interest; the last of a row alone.
+/// Copies a pixel, and what is behind it, which is of no interest; the last of a row alone.
 void copy_pixel(std::uint8_t* to, const std::uint8_t* from, bool last) {
   std::memcpy(to, from, static_cast<std::size_t>(last ? kChannels : kSlot));
 }
 
-/// The box, resized along its rows.
+/// Resizes the box along its rows, four rows side by side in a vector.
 Image resize_rows(const Image& image, const Box& box, Index width, Filter filter) {
   const Taps taps = make_taps(box.width, width, filter);
   Image result(width, box.height);
@@ -136,7 +139,7 @@ Image resize_rows(const Image& image, const Box& box, Index width, Filter filter
   return result;
 }
 
-/// The box, resized along its columns.
+/// Resizes the box along its columns, sixteen numbers of a row in a vector.
 Image resize_columns(const Image& image, const Box& box, Index height, Filter filter) {
   const Taps taps = make_taps(box.height, height, filter);
   Image result(box.width, height);

@@ -5,7 +5,7 @@ namespace mpitron::images {
 
 enum class Filter { bilinear, bicubic };
 
-/// `box` of the image, resized with antialiasing.
+/// Resizes `box` of the image, with antialiasing.
 ///
 /// Numerical contract: PIL's 8-bit resampling, to the bit. Horizontal pass first, each pass rounded
 /// to 8 bits; weights of 22 bits behind the point; a pass that changes no size is left out.
@@ -14,11 +14,11 @@ inline Image resize(const Image& image, const Size& size, Filter filter) {
   return resize(image, whole(image), size, filter);
 }
 
-/// Each pixel is that of the image at its middle: how PIL resizes a palette.
+/// Resizes to nearest pixels: each is that of the image at its middle. PIL resizes a palette so.
 Image resize_to_nearest(const Image& image, const Size& size);
 
 Image crop(const Image& image, const Box& box);
-/// Left becomes right.
+/// Exchanges left and right.
 Image mirrored(const Image& image);
 
 }  // namespace mpitron::images

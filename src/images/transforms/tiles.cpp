@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+// Cuts large images into tiles as InternVL and NVLM do: a grid near the image's shape, and the
+// whole image once more as a thumbnail.
+
 namespace mpitron::images {
 namespace {
 
-/// In the order in which they are tried: by their number of tiles, then by their columns.
+/// Lists grids in the order in which they are tried: by their number of tiles, then by their
+/// columns.
 std::vector<TileGrid> grids_of(Index most_tiles) {
   std::vector<TileGrid> grids;
   for (Index tiles = 1; tiles <= most_tiles; ++tiles) {
@@ -19,7 +23,7 @@ std::vector<TileGrid> grids_of(Index most_tiles) {
   return grids;
 }
 
-/// An image against grids.
+/// An image as it is held against grids.
 struct Candidate {
   double area, shape;  // pixels; width by height
 
@@ -34,7 +38,7 @@ struct Candidate {
   static double pixels(const TileGrid& grid, Index tile) {
     return static_cast<double>(tile * tile * grid.columns * grid.rows);
   }
-  /// How much of area and shape is kept.
+  /// Returns how much of area and shape a grid keeps.
   double worth(const TileGrid& grid, Index tile) const {
     constexpr double kEnoughArea = 0.6;
     const double other = shape_of(grid);

@@ -3,12 +3,12 @@
 
 namespace mpitron::inference {
 
-/// Where a server listens.
+/// Address at which a server listens.
 struct HttpAddress {
   std::string host;
   std::string port;
 
-  /// "HOST:PORT", also behind "http://" and before a slash. Error(usage) for anything else.
+  /// Parses "HOST:PORT", also behind "http://" and before a slash. Error(usage) for anything else.
   static HttpAddress parse(const std::string& text);
 };
 

@@ -13,12 +13,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The header of a key; empty without one.
+/// Returns the header of a key; empty without one.
 std::string bearer(const std::string& api_key) {
   return api_key.empty() ? "" : "Bearer " + api_key;
 }
 
-/// A string below a JSON pointer; nothing where there is none.
+/// Finds a string below a JSON pointer; nothing where there is none.
 std::optional<std::string> string_at(const Json& json, const char* place) {
   const Json::json_pointer pointer(place);
   if (json.is_structured() && json.contains(pointer) && json.at(pointer).is_string()) {
@@ -112,7 +112,8 @@ std::string message_of(const std::string& body) {
   return json.is_string() ? json.get<std::string>() : body;
 }
 
-/// Whether the server's model has a chat template; of a server that does not tell, it is assumed.
+/// Asks whether the server's model has a chat template; of a server that does not tell, it is
+/// assumed.
 bool has_chat(const HttpAddress& address, const std::string& api_key) {
   std::string body;
   const int status = ask_http(

@@ -6,7 +6,7 @@
 
 namespace mpitron::inference {
 
-/// What is asked of a server of OpenAI's protocol; what is absent the server chooses.
+/// A question to a server of OpenAI's protocol; what is absent the server chooses.
 struct Question {
   std::string text;
   bool chat = true;  // else the text is continued
@@ -18,22 +18,23 @@ struct Question {
   bool stream = true;
 };
 
-/// `api_key`: empty for none.
+/// Makes the request; `api_key` is empty for none.
 HttpRequest request_of(const Question& question, const std::string& api_key);
 
-/// The same as Megatron's clients ask it: PUT /api.
+/// Makes a request as Megatron's clients do: PUT /api.
 HttpRequest megatron_request_of(const std::string& prompt, Index tokens);
 
-/// An answer while its bytes come: a stream's texts go on at once, other bodies are kept whole.
+/// Reads an answer while its bytes come: a stream's texts go on at once, other bodies are kept
+/// whole.
 class ReplyReader {
  public:
   using Text = std::function<void(std::string_view)>;
-  /// `text`: hears pieces of a stream's text, whole characters.
+  /// Takes `text`, which hears pieces of a stream's text, whole characters.
   explicit ReplyReader(Text text) : text_(std::move(text)) {}
 
-  /// Error(environment): what a stream says of its own end.
+  /// Takes bytes as they come. Error(environment) where a stream tells an error of its own.
   void take(std::string_view bytes);
-  /// The bytes that were no events.
+  /// Returns the bytes that were no events.
   std::string body() const { return body_ + line_; }
 
  private:
@@ -44,13 +45,14 @@ class ReplyReader {
   std::string body_;
 };
 
-/// The text of an answer that came whole, of any of these protocols; nothing where there is none.
+/// Returns the text of an answer that came whole, of any of these protocols; nothing where there is
+/// none.
 std::optional<std::string> text_of(const std::string& body);
 
-/// What a refusal says, of any of these protocols; the body itself where that is none.
+/// Returns the message of a refusal, of any of these protocols; the body itself where that is none.
 std::string message_of(const std::string& body);
 
-/// Whether the server at an address has a template for conversations: what its tokenizer_info says,
+/// Tells whether the server at an address has a template for conversations: by its tokenizer_info,
 /// true for servers that have no such page.
 bool has_chat(const HttpAddress& address, const std::string& api_key);
 

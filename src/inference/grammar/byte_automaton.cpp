@@ -32,7 +32,7 @@ std::int32_t ByteAutomaton::push(std::int32_t behind, std::int32_t below) {
   return place->second;
 }
 
-/// Adds what follows a place without a byte; whether the text may end there.
+/// Adds what follows a place without a byte; returns whether the text may end there.
 bool ByteAutomaton::enter(const Place& place, std::vector<Place>& open) {
   for (const ByteNetwork::Edge& edge : network_->edges(place.state)) {
     if (edge.kind == ByteNetwork::Edge::Kind::empty) {

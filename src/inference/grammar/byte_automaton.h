@@ -7,8 +7,8 @@
 
 namespace mpitron::inference {
 
-/// A network walked byte by byte: its states are made as they are met and remembered. A state is
-/// the set of places where the network may be, each with the rules that it has yet to leave.
+/// Walks a network byte by byte: its states are made as they are met and remembered. A state is the
+/// set of places where the network may be, each with the rules that it has yet to leave.
 class ByteAutomaton {
  public:
   using State = std::int32_t;
@@ -17,18 +17,18 @@ class ByteAutomaton {
   explicit ByteAutomaton(std::shared_ptr<const ByteNetwork> network);
 
   State start() const { return 0; }
-  /// kDead where the byte may not follow. Of very many places the first are kept: the language
-  /// becomes smaller, and still every state leads to an end.
+  /// Returns the state behind a byte; kDead where the byte may not follow. Of very many places the
+  /// first are kept: the language becomes smaller, and still every state leads to an end.
   State next(State state, unsigned char byte);
-  /// Whether the text may end here.
+  /// Tells whether the text may end here.
   bool may_end(State state) const { return states_[static_cast<std::size_t>(state)].may_end; }
-  /// Whether it must.
+  /// Tells whether the text must end here.
   bool must_end(State state) const {
     return states_[static_cast<std::size_t>(state)].places.empty();
   }
-  /// Whether it has made so many states that a new one should take its place.
+  /// Tells whether it has made so many states that a new one should take its place.
   bool full() const { return states_.size() > most_states_ || stacks_.size() > most_stacks_; }
-  /// What it has made so far is needed: it is full with twice as much at the earliest.
+  /// Keeps what it has made so far: it is full with twice as much at the earliest.
   void make_room() {
     most_states_ = std::max(most_states_, 2 * states_.size());
     most_stacks_ = std::max(most_stacks_, 2 * stacks_.size());
@@ -55,7 +55,7 @@ class ByteAutomaton {
   };
 
   std::int32_t push(std::int32_t behind, std::int32_t below);
-  /// The state of these places and of all that can be reached from them without a byte.
+  /// Returns the state of these places and of all that can be reached from them without a byte.
   State state_of(std::vector<Place> open);
   bool enter(const Place& place, std::vector<Place>& open);
 

@@ -40,7 +40,7 @@ void ByteNetwork::add_edge(std::int32_t from, Edge edge) {
   edges_[static_cast<std::size_t>(from)].push_back(edge);
 }
 
-/// Adds what a pattern allows behind a state; the state behind it.
+/// Adds what a pattern allows behind a state, and returns the state behind it.
 std::int32_t ByteNetwork::add(const Pattern& pattern, std::int32_t from) {
   switch (pattern.kind()) {
     case Pattern::Kind::bytes: {
@@ -73,6 +73,8 @@ std::int32_t ByteNetwork::add(const Pattern& pattern, std::int32_t from) {
   }
 }
 
+/// Unrolls a counted repeat: `least` copies one after the other, then a loop, or copies that may be
+/// left out.
 std::int32_t ByteNetwork::add_repeat(const Pattern& pattern, std::int32_t from) {
   const Pattern& part = pattern.parts().front();
   for (std::int64_t i = 0; i < pattern.least(); ++i) {
@@ -96,6 +98,8 @@ std::int32_t ByteNetwork::add_repeat(const Pattern& pattern, std::int32_t from) 
   return to;
 }
 
+/// Spreads reachability backwards from the ends, state by state; a rule's edge opens once the
+/// rule's own beginning has reached its end.
 ByteNetwork::Reach ByteNetwork::reach_ends(bool without_bytes) const {
   struct Incoming {
     std::int32_t from, rule;  // rule -1: none
@@ -159,8 +163,8 @@ void ByteNetwork::drop_dead_ends() {
   }
 }
 
-/// Follows from each rule's beginning what can be passed without a byte: a rule that meets itself
-/// there would be entered again and again.
+/// Refuses left recursion: it follows from each rule's beginning what can be passed without a byte,
+/// since a rule that meets itself there would be entered again and again.
 void ByteNetwork::refuse_left_recursion() const {
   const Reach empty = reach_ends(true);
   std::vector<std::vector<std::int32_t>> first(rules_.size());

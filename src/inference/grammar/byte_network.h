@@ -5,8 +5,8 @@
 
 namespace mpitron::inference {
 
-/// A grammar as states with edges: bytes, nothing, or a rule that is passed through on the way.
-/// From every state that can be reached the end can be reached.
+/// Holds a grammar as states with edges: bytes, nothing, or a rule that is passed through on the
+/// way. From every state that can be reached the end can be reached.
 class ByteNetwork {
  public:
   /// Error(data) where nothing fits the grammar, where it is too large, and where a rule holds
@@ -28,7 +28,7 @@ class ByteNetwork {
   }
   const Rule& rule(std::int32_t number) const { return rules_[static_cast<std::size_t>(number)]; }
   const ByteSet& set(std::int32_t number) const { return sets_[static_cast<std::size_t>(number)]; }
-  /// Whether a state is the end of a rule.
+  /// Tells whether a state is the end of a rule.
   bool is_end(std::int32_t state) const { return is_end_[static_cast<std::size_t>(state)]; }
   std::size_t states() const { return edges_.size(); }
 
@@ -38,8 +38,8 @@ class ByteNetwork {
   std::int32_t add(const Pattern& pattern, std::int32_t from);
   std::int32_t add_repeat(const Pattern& pattern, std::int32_t from);
 
-  /// For each state whether its rule's end can be reached, and for each rule whether its end can
-  /// from its beginning: without any byte, where `without_bytes`.
+  /// Says for each state whether its rule's end can be reached, and for each rule whether its end
+  /// can from its beginning: without any byte, where `without_bytes`.
   struct Reach {
     std::vector<bool> states, rules;
   };

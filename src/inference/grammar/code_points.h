@@ -19,14 +19,14 @@ class CodePoints {
   void add(std::uint32_t first, std::uint32_t last);
   void add(const CodePoints& other);
   CodePoints complement() const;
-  /// What is in both.
+  /// Returns the characters that are in both.
   CodePoints common(const CodePoints& other) const;
   bool empty() const { return ranges_.empty(); }
-  /// In order, apart from each other.
+  /// Lists the ranges in order, apart from each other.
   const std::vector<Range>& ranges() const& { return ranges_; }
   std::vector<Range> ranges() && { return std::move(ranges_); }
 
-  /// Their UTF-8.
+  /// Returns their UTF-8 as a pattern.
   Pattern utf8() const;
   static CodePoints all() { return CodePoints().complement(); }
 

@@ -6,7 +6,8 @@
 
 namespace mpitron::inference {
 
-/// Keeps the ids taken, so that it finds its place again in a new automaton.
+/// Constrains one answer. It keeps the ids taken, so that it finds its place again in a new
+/// automaton.
 class CompiledGrammar::Constraint : public TokenConstraint {
  public:
   Constraint(std::shared_ptr<CompiledGrammar> grammar, std::vector<TokenId> ends)

@@ -6,14 +6,14 @@
 
 namespace mpitron::inference {
 
-/// A grammar ready for answers: its automaton and the masks of the states that were met, shared by
-/// all answers. Any thread may call.
+/// Keeps a grammar ready for answers: its automaton and the masks of the states that were met,
+/// shared by all answers. Any thread may call.
 class CompiledGrammar : public std::enable_shared_from_this<CompiledGrammar> {
  public:
   /// Error(data): see ByteNetwork.
   CompiledGrammar(const Grammar& grammar, std::shared_ptr<const TokenTrie> tokens);
 
-  /// The constraint of one answer, which may end with one of `ends` where its text may end.
+  /// Makes the constraint of one answer, which may end with one of `ends` where its text may end.
   std::unique_ptr<TokenConstraint> constrain(std::vector<TokenId> ends);
 
  private:

@@ -5,13 +5,14 @@
 
 namespace mpitron::inference {
 
-/// Compiled grammars of one vocabulary: those asked for last are kept, since clients ask for the
-/// same again and again. Any thread may call.
+/// Keeps compiled grammars of one vocabulary: those asked for last, since clients ask for the same
+/// again and again. Any thread may call.
 class GrammarStore {
  public:
   explicit GrammarStore(const tokenizers::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
-  /// What `make` makes, or what it made when `key` was last asked for. Passes its errors on.
+  /// Returns what `make` makes, or what it made when `key` was last asked for. Passes its errors
+  /// on.
   std::shared_ptr<CompiledGrammar> get(const std::string& key,
                                        const std::function<Grammar()>& make);
 

@@ -33,7 +33,7 @@ Pattern digits(std::int64_t least, std::int64_t most) {
   return Pattern::repeat(Pattern::of(ByteSet('0', '9')), least, most);
 }
 
-/// Characters that stand in a string as they are.
+/// Returns the characters that stand in a string as they are.
 CodePoints plain() {
   CodePoints special(0, 0x1F);
   special.add('"', '"');
@@ -41,7 +41,7 @@ CodePoints plain() {
   return special.complement();
 }
 
-/// \uXXXX of any character: two of them beyond the first plane.
+/// Makes \uXXXX of any character: two of them beyond the first plane.
 Pattern unicode_escape() {
   const Pattern hex = any_of("0123456789abcdefABCDEF");
   const Pattern not_surrogate = Pattern::choice(
@@ -53,7 +53,7 @@ Pattern unicode_escape() {
   return Pattern::sequence({Pattern::text("\\u"), Pattern::choice({not_surrogate, pair})});
 }
 
-/// Digits of the same number, from `least` to `most` of equal length.
+/// Makes the digits of numbers from `least` to `most`, which are of equal length.
 Pattern same_length(std::string_view least, std::string_view most) {
   if (least.empty()) {
     return {};
@@ -85,7 +85,7 @@ std::string power_of_ten(std::size_t zeros) {
   return "1" + std::string(zeros, '0');
 }
 
-/// Numbers from 0 on; `most` unset: without limit.
+/// Makes numbers from 0 on; `most` unset: without limit.
 Pattern natural_range(std::uint64_t least, std::optional<std::uint64_t> most) {
   std::vector<Pattern> parts;
   std::string from = std::to_string(least);
@@ -112,8 +112,8 @@ std::uint64_t size_of(std::int64_t value) {
   return value < 0 ? ~static_cast<std::uint64_t>(value) + 1 : static_cast<std::uint64_t>(value);
 }
 
-/// Numbers of one sign between two sizes, with a fraction: whole parts below the upper one with any
-/// fraction, and the ends as the bounds say.
+/// Makes numbers of one sign between two sizes, with a fraction: whole parts below the upper one
+/// with any fraction, and the ends as the bounds say.
 Pattern size_range(NumberBound least, std::optional<NumberBound> most) {
   const Pattern fraction =
       Pattern::optional(Pattern::sequence({byte('.'), digits(1, Pattern::kEndless)}));
@@ -141,7 +141,7 @@ Pattern size_range(NumberBound least, std::optional<NumberBound> most) {
   return Pattern::choice(std::move(parts));
 }
 
-/// What begins like some texts and is none of them, as it stands in a string.
+/// Makes the strings that begin like some texts and are none of them.
 Pattern except(const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<std::string>> by_first;  // a character, and what follows it
   bool ends = false;

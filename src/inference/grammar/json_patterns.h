@@ -12,11 +12,11 @@ Pattern json_space();
 /// A character of a string as JSON writes it: as it is, or behind a backslash where it has to be.
 /// `set`: which ones.
 Pattern json_characters(const CodePoints& set);
-/// Any character, also by escapes that need not be.
+/// Any character of a string, also by escapes that need not be.
 Pattern json_character();
-/// `"` what `inside` allows `"`.
+/// `"`, what `inside` allows, `"`.
 Pattern json_string(Pattern inside);
-/// Any string but these.
+/// Any string but these texts, also where the string begins like one of them.
 Pattern json_string_except(std::vector<std::string> texts);
 Pattern json_integer();
 Pattern json_number();

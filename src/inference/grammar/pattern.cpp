@@ -1,3 +1,5 @@
+// Builds patterns. A sequence or choice of one part is that part, so that trees of generated
+// schemas stay shallow.
 #include "inference/grammar/pattern.h"
 
 namespace mpitron::inference {

@@ -23,24 +23,24 @@ class ByteSet {
   std::array<std::uint64_t, 4> words_{};
 };
 
-/// A language of byte strings as a tree: what a regular expression or a schema allows. Trees are
-/// shared and never change.
+/// Holds a language of byte strings as a tree: what a regular expression or a schema allows. Trees
+/// are shared and never change.
 class Pattern {
  public:
   enum class Kind { bytes, sequence, choice, repeat, rule };
   static constexpr std::int64_t kEndless = -1;
 
-  /// The empty string.
+  /// Makes the empty string.
   Pattern() : Pattern(Kind::sequence) {}
   static Pattern of(ByteSet bytes);
   static Pattern text(std::string_view text);
-  /// One after the other, and one of them; a choice of nothing is the empty language.
+  /// Make one after the other, and one of them; a choice of nothing is the empty language.
   static Pattern sequence(std::vector<Pattern> parts);
   static Pattern choice(std::vector<Pattern> parts);
-  /// `least` to `most` times; kEndless: any number.
+  /// Repeats `least` to `most` times; kEndless: any number.
   static Pattern repeat(Pattern part, std::int64_t least, std::int64_t most);
   static Pattern optional(Pattern part) { return repeat(std::move(part), 0, 1); }
-  /// What the rule of this number allows: for languages that hold themselves.
+  /// Refers to the rule of this number: for languages that hold themselves.
   static Pattern rule(std::size_t number);
 
   Kind kind() const { return node_->kind; }

@@ -43,7 +43,7 @@ CodePoints all_but_newlines() {
 /// Reads one expression; `write` decides how a set of characters stands in the text.
 class RegexParser {
  public:
-  /// `searches`: whatever is not anchored may have anything in front or behind.
+  /// Parses `regex`; with `searches` anything may stand in front of or behind what is not anchored.
   RegexParser(std::string_view regex, const WriteCharacters& write, bool searches)
       : whole_(regex), rest_(regex), write_(write), searches_(searches) {
     if (!is_utf8(regex)) {
@@ -86,7 +86,7 @@ class RegexParser {
   std::int64_t number();
   CodePoints bracket();
   std::uint32_t bracket_end(std::uint32_t first);
-  /// What a letter behind a backslash stands for where that is a class: \d, \W, ...
+  /// Reads the letter behind a backslash where it names a class: \d, \W, ...
   std::optional<CodePoints> escaped_class();
   std::uint32_t escaped_character();
   std::uint32_t hexadecimal(std::size_t size);
@@ -108,7 +108,7 @@ Pattern RegexParser::alternatives(int depth) {
   return Pattern::choice(std::move(parts));
 }
 
-/// Anchors are known at the ends of the whole expression and of its alternatives.
+/// Reads a sequence; anchors are known at the ends of the whole expression and of its alternatives.
 Pattern RegexParser::sequence(int depth) {
   const Pattern anything = Pattern::repeat(write_(CodePoints::all()), 0, Pattern::kEndless);
   std::vector<Pattern> parts;
@@ -163,7 +163,7 @@ Pattern RegexParser::atom(int depth) {
   return write_({point, point});
 }
 
-/// A group, whose kinds are told by what follows its parenthesis.
+/// Reads a group, whose kinds are told by what follows its parenthesis.
 Pattern RegexParser::group(int depth) {
   rest_.remove_prefix(1);
   if (skip("?")) {
@@ -277,7 +277,7 @@ std::uint32_t RegexParser::escaped_character() {
   return character();
 }
 
-/// The end of a range that begins with `first`; `first` itself where it is no range.
+/// Reads the end of a range that begins with `first`; `first` itself where it is no range.
 std::uint32_t RegexParser::bracket_end(std::uint32_t first) {
   if (rest_.size() < 2 || rest_[0] != '-' || rest_[1] == ']') {
     return first;
@@ -298,7 +298,7 @@ std::uint32_t RegexParser::bracket_end(std::uint32_t first) {
   return last;
 }
 
-/// A class in square brackets.
+/// Reads a class in square brackets.
 CodePoints RegexParser::bracket() {
   rest_.remove_prefix(1);
   const bool negated = skip("^");

@@ -9,9 +9,9 @@
 #include "inference/grammar/schema_merge.h"
 #include "inference/grammar/schema_walk.h"
 
-// From a JSON schema to a grammar. Each schema becomes a pattern; `$ref` becomes a rule, so that
-// recursive schemas work. Keywords that no automaton can follow, such as uniqueItems, are refused
-// by name.
+// Compiles a JSON schema to a grammar. Each schema becomes a pattern; `$ref` becomes a rule, so
+// that recursive schemas work. Keywords that no automaton can follow, such as uniqueItems, are
+// refused by name.
 
 namespace mpitron::inference {
 namespace {
@@ -63,7 +63,7 @@ Pattern SchemaWalk::schema(const Json& json, const std::string& path, int depth)
   return keywords(json, path, depth);
 }
 
-/// What "#/a/b" names, as a rule of its own, so that it may hold itself.
+/// Compiles what "#/a/b" names as a rule of its own, so that it may hold itself.
 Pattern SchemaWalk::reference(const Json& json, const std::string& path, int depth) {
   if (!json.at("$ref").is_string()) {
     fail(path, "$ref is a text");
@@ -94,7 +94,8 @@ Pattern SchemaWalk::reference(const Json& json, const std::string& path, int dep
   return Pattern::rule(number);
 }
 
-/// anyOf and oneOf: one of them, each with what stands beside; allOf: all of them as one schema.
+/// Compiles alternatives: of anyOf and oneOf one, each with what stands beside; of allOf all as one
+/// schema.
 Pattern SchemaWalk::alternatives(const Json& json, const char* key, const std::string& path,
                                  int depth) {
   const Json& list = json.at(key);

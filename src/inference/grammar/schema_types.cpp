@@ -7,8 +7,7 @@
 #include "inference/grammar/regex_parser.h"
 #include "inference/grammar/schema_walk.h"
 
-// What each type of JSON's values may be told by keywords: patterns of texts, numbers, lists and
-// objects.
+// Compiles each type of JSON's values by its keywords: texts, numbers, lists and objects.
 
 namespace mpitron::inference {
 namespace {
@@ -69,7 +68,7 @@ Pattern SchemaWalk::format(const std::string& name, const std::string& path) {
   return json_string(regex_pattern(regex, json_characters));
 }
 
-/// The tighter of a closed and an open bound.
+/// Returns the tighter of a closed and an open bound.
 std::optional<NumberBound> SchemaWalk::bound(const Json& json, const char* closed, const char* open,
                                              bool upper, const std::string& path) {
   std::optional<NumberBound> bound;
@@ -154,7 +153,7 @@ Pattern SchemaWalk::array(const Json& json, const std::string& path, int depth) 
   return json_brackets('[', rest, ']');
 }
 
-/// Further pairs of an object, with a comma in front of each but none before the first.
+/// Makes further pairs of an object, with a comma in front of each but none before the first.
 Pattern SchemaWalk::open_pairs(const Json& json, const std::vector<std::string>& named,
                                const std::string& path, int depth) {
   const auto found = json.find("additionalProperties");

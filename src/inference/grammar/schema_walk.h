@@ -26,7 +26,7 @@ class SchemaWalk {
   /// `root`: outlives the walk.
   explicit SchemaWalk(const Json& root) : root_(root) { grammar_.rules.emplace_back(); }
 
-  /// The whole schema's; once.
+  /// Compiles the whole schema; once.
   Grammar compile() {
     grammar_.rules[0] = schema(root_, "#", 0);
     return std::move(grammar_);
@@ -40,9 +40,9 @@ class SchemaWalk {
   }
 
   Pattern schema(const Json& json, const std::string& path, int depth);
-  /// Of a schema without references and alternatives.
+  /// Compiles a schema without references and alternatives.
   Pattern keywords(const Json& json, const std::string& path, int depth);
-  /// Of one of its types; the kinds of values are in schema_types.cpp.
+  /// Compiles one of its types; the kinds of values are in schema_types.cpp.
   Pattern typed(const Json& json, const std::string& type, const std::string& path, int depth);
   Pattern reference(const Json& json, const std::string& path, int depth);
   Pattern alternatives(const Json& json, const char* key, const std::string& path, int depth);
@@ -54,16 +54,16 @@ class SchemaWalk {
   Pattern object(const Json& json, const std::string& path, int depth);
   Pattern open_pairs(const Json& json, const std::vector<std::string>& named,
                      const std::string& path, int depth);
-  /// Any JSON, as one rule that all who want it share.
+  /// Returns any JSON, as one rule that all who want it share.
   Pattern any_value();
-  /// The pattern as a rule of the grammar, so that its automaton is built once.
+  /// Makes the pattern a rule of the grammar, so that its automaton is built once.
   Pattern as_rule(Pattern pattern);
 
   std::vector<std::string> types_of(const Json& json, const std::string& path);
-  /// Keywords that would change the language and are not known here are mistakes.
+  /// Refuses keywords that would change the language and are not known here.
   void refuse_others(const Json& json, std::initializer_list<std::string_view> known,
                      const std::string& path);
-  /// A number of items or characters from 0 on.
+  /// Reads a number of items or characters from 0 on.
   static std::int64_t count(const Json& json, const char* key, std::int64_t otherwise,
                             const std::string& path);
   std::optional<NumberBound> bound(const Json& json, const char* closed, const char* open,

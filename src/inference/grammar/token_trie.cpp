@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-// The vocabulary as a tree of bytes in one array: nodes of one token's bytes follow each other, and
-// a node knows where its subtree ends, so that a byte that is not allowed skips all tokens behind
-// it.
+// Stores the vocabulary as a tree of bytes in one array: nodes of one token's bytes follow each
+// other, and a node knows where its subtree ends, so that a byte that is not allowed skips all
+// tokens behind it.
 
 namespace mpitron::inference {
 namespace {

@@ -9,13 +9,13 @@ namespace mpitron::inference {
 
 using tokenizers::TokenId;
 
-/// The texts of a vocabulary as a tree of bytes, so that what may follow is found for all tokens
-/// that begin alike at once. Ids without a text (special tokens) are in no mask.
+/// Keeps the texts of a vocabulary as a tree of bytes, so that what may follow is found for all
+/// tokens that begin alike at once. Ids without a text (special tokens) are in no mask.
 class TokenTrie {
  public:
   explicit TokenTrie(const tokenizers::Tokenizer& tokenizer);
 
-  /// Bytes that an id adds to a text.
+  /// Returns the bytes that an id adds to a text.
   const std::string& bytes(TokenId id) const { return bytes_[static_cast<std::size_t>(id)]; }
   /// Sets the bits of all ids whose bytes may follow a state; `mask` has mask_words() words of 0.
   void allow(ByteAutomaton& automaton, ByteAutomaton::State state,

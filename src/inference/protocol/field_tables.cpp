@@ -3,9 +3,9 @@
 
 #include "inference/protocol/fields.h"
 
-// Every field of every request in one place: name, type, bounds, and what it does. Parsing,
-// refusals and the OpenAPI document read these rows. `absent`: known elsewhere, refused by name
-// here.
+// Holds every field of every request in one place: name, type, bounds, and what it does. Parsing,
+// refusals and the OpenAPI document read these rows. A field of type `absent` is one of OpenAI's or
+// vLLM's that this server does not have: it is refused by name instead of being ignored.
 
 namespace mpitron::inference {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr double kTokens = INT32_MAX;
 constexpr double kSmallest = 1e-9;  // of what must be above 0
 
-/// Of completions and chats.
+/// Fields that completions and chats have in common.
 constexpr std::array kShared = {
     FieldRule{"model", FieldType::text, 0, 0,
               "name of a model of /v1/models, an adapter too; empty: the served one alone"},
@@ -74,7 +74,7 @@ constexpr std::array kCompletion = {
               "likeliest tokens that are listed beside each"},
     FieldRule{"echo", FieldType::boolean, 0, 0, "whether the prompt stands before the answer"}};
 
-/// What a chat template reads.
+/// Fields that a chat template reads; /tokenize takes them as well.
 constexpr std::array kConversation = {
     FieldRule{"chat_template", FieldType::text, 0, 0, "a template in Jinja instead of the model's"},
     FieldRule{"chat_template_kwargs", FieldType::object, 0, 0, "further variables of the template"},
@@ -109,6 +109,8 @@ constexpr std::array kLoadAdapter = {kAdapterName,
                                                "a folder of PEFT on the server's machine", true}};
 constexpr std::array kUnloadAdapter = {kAdapterName};
 
+// Megatron's rows carry the reference's own refusal texts, some of which contradict its bounds;
+// clients compare these texts, so they are kept as they are.
 constexpr std::array kMegatron = {
     FieldRule{"prompts", FieldType::list, 1, 128, "texts to continue", true},
     FieldRule{"tokens_to_generate", FieldType::integer, 0, 1e15, "64 unless given", false,
@@ -147,6 +149,7 @@ constexpr std::array kMegatron = {
     FieldRule{"length_penalty", FieldType::real, 0, 0, "of beams; 1.0 unless given", false,
               "length_penalty must be a float"}};
 
+/// Puts tables one behind the other at compile time, so that a shared field has one row.
 template <std::size_t... kSizes>
 constexpr auto joined(const std::array<FieldRule, kSizes>&... parts) {
   std::array<FieldRule, (kSizes + ...)> all{};

@@ -34,7 +34,9 @@ std::string allowed_by(const FieldRule& rule) {
   }
 }
 
-/// Before a parser that recurses sees it: brackets and colons outside of strings.
+/// Checks depth and names of the raw text before a parser that recurses sees it, by counting
+/// brackets and colons outside of strings. An object's names are searched one after the other, so
+/// their number is limited as well.
 void check_shape(std::string_view body) {
   int depth = 0;
   std::array<Index, kDeepest + 1> names{};  // of the object that is open at each depth
@@ -59,6 +61,7 @@ void check_shape(std::string_view body) {
   }
 }
 
+/// Reads a list of token ids; nothing where an element is not an integer of 31 bits.
 std::optional<TokenIds> id_list(const nlohmann::ordered_json& value) {
   if (!value.is_array()) {
     return std::nullopt;
@@ -119,7 +122,8 @@ void Fields::check(const FieldRule& rule) const {
   }
 }
 
-/// A number, or how many texts there are; of other types their readers know the bounds.
+/// Returns what a rule's bounds are compared with: the number itself, or how many texts there are.
+/// The readers of other types check their own bounds.
 std::optional<double> Fields::bounded_value(const FieldRule& rule) const {
   switch (rule.type) {
     case FieldType::integer:
@@ -133,8 +137,8 @@ std::optional<double> Fields::bounded_value(const FieldRule& rule) const {
   }
 }
 
-/// The readers know most types. Of those whose readers make long lists they refuse when they make
-/// them, once.
+/// Refuses a value of the wrong type. Most types are checked by calling their reader; lists that
+/// are expensive to build (ids, prompts, biases) are checked when they are read, once.
 void Fields::check_type(const FieldRule& rule) const {
   switch (rule.type) {
     case FieldType::boolean:
@@ -174,6 +178,7 @@ void Fields::check_type(const FieldRule& rule) const {
     case FieldType::any:
       return;
     case FieldType::absent:
+      // False is what a client sends who does not want the missing feature, so it passes.
       if (kind(rule.name) != Kind::boolean || boolean(rule.name, false)) {
         throw RequestError(400, fmt::format("{} is not available", rule.name), rule.name);
       }
@@ -279,6 +284,7 @@ std::vector<Prompt> Fields::prompts(const std::string& name) const {
   const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return {Prompt{}};
+    // The value is tried as texts first, then as one list of ids, then as a list of such lists.
   }
   std::vector<Prompt> prompts;
   if (const auto strings = texts(name); strings && !strings->empty()) {

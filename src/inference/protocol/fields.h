@@ -75,15 +75,16 @@ struct FieldRule {
 };
 using FieldRules = std::span<const FieldRule>;
 
-// Bodies of requests, field by field. What is not listed is ignored, as clients send much that
-// only some servers know.
+// Tables of the fields of each request's body. A field that no table lists is ignored, because
+// clients send much that only some servers know.
 FieldRules completion_fields();
 FieldRules chat_fields();
 FieldRules tokenize_fields();
 FieldRules detokenize_fields();
 FieldRules load_adapter_fields();
 FieldRules unload_adapter_fields();
-/// Of Megatron's PUT /api, whose reader has the order and the texts of its refusals.
+/// Returns the fields of Megatron's PUT /api. Their reader (megatron_api.cpp) makes the checks
+/// itself, since the reference's order and texts differ from those of Fields::parse.
 FieldRules megatron_fields();
 
 /// The fields of a JSON object. Readers throw RequestError(400) naming the field for another type;
@@ -101,12 +102,14 @@ class Fields {
 
   Kind kind(const std::string& name) const;
   bool has(const std::string& name) const { return kind(name) > Kind::null; }
+  /// Readers of one value; `fallback` is returned where the field is absent or null.
   bool boolean(const std::string& name, bool fallback) const;
   std::int64_t integer(const std::string& name, std::int64_t fallback) const;
   double number(const std::string& name, double fallback) const;
   std::string text(const std::string& name, const std::string& fallback) const;
   /// A string or a list of strings; nothing for anything else.
   std::optional<std::vector<std::string>> texts(const std::string& name) const;
+  /// Token ids from 0 to 2^31 - 1; empty where the field is absent.
   TokenIds ids(const std::string& name) const;
   /// A string, a list of strings, a list of ids or a list of lists of ids.
   std::vector<Prompt> prompts(const std::string& name) const;

@@ -82,6 +82,8 @@ void GenerationService::start(std::uint64_t id, AnswerGroup calls, Clock::time_p
   try {
     for (std::size_t i = 0; i < group->calls.requests.size(); ++i) {
       GenerationRequest request = group->calls.requests[i];
+      // A leader is named by its place in the group, and becomes the number that the generator gave
+      // it.
       request.leader = request.leader > 0 ? group->ids.at(request.leader - 1) : 0;
       group->ids.push_back(
           generator_.submit(std::move(request), [this, id, i, group](const Answer& answer) {
@@ -94,6 +96,7 @@ void GenerationService::start(std::uint64_t id, AnswerGroup calls, Clock::time_p
     }
     const std::lock_guard lock(groups_mutex_);
     groups_.emplace(id, group);
+    // A group is answered whole or not at all: what was submitted before the failure is taken back.
   } catch (const std::exception& error) {
     for (const std::uint64_t each : group->ids) {
       generator_.cancel(each);
@@ -108,6 +111,7 @@ void GenerationService::answered(Group& group, std::size_t number, const Answer&
   const Clock::time_point now = Clock::now();
   Clock::time_point& last = group.told[number];
   Latencies& took = own_.latencies;
+  // An answer's first news ends its wait in the queue and the time to its first token.
   if (last == group.submitted) {
     took.queue.add(answer.begun - group.submitted);
     took.first_token.add(now - group.submitted);
@@ -124,6 +128,8 @@ void GenerationService::answered(Group& group, std::size_t number, const Answer&
   }
 }
 
+/// Tells every open group that the engine failed, and frees what they held. The engine itself stays
+/// usable for the groups that come next.
 void GenerationService::fail_all(const std::string& message) {
   while (!groups_.empty()) {
     const auto [id, group] = *groups_.begin();
@@ -152,6 +158,8 @@ void GenerationService::give_up(const std::string& message) {
 void GenerationService::take_commands(bool wait) {
   std::vector<std::function<void()>> commands;
   {
+    // While nothing is to be done, the engine is told once a second, so that its other ranks do not
+    // time out.
     std::unique_lock lock(mutex_);
     while (wait && !wake_.wait_for(lock, std::chrono::seconds(1),
                                    [this] { return stopping_ || !commands_.empty(); })) {

@@ -10,7 +10,7 @@
 
 namespace mpitron::inference {
 
-/// Who hears of the answers of one client's request, always on the service's thread.
+/// A client's request and who hears of its answers. Calls come on the service's thread only.
 struct AnswerGroup {
   std::vector<GenerationRequest> requests;  // `leader`: 0 or the number of a request before, from 1
   std::function<void(std::size_t, const Answer&)> answered;  // after each token
@@ -19,6 +19,8 @@ struct AnswerGroup {
   std::function<void(int, const std::string&)> failed;
 };
 
+/// Counters for /metrics. Counts run from the start of the service, in tokens, groups (requests) or
+/// cache blocks; `running`, `waiting` and `blocks_free` are of this moment.
 struct ServiceStats {
   Index running = 0, waiting = 0, preemptions = 0;
   Index prompt_tokens = 0, generated_tokens = 0, cached_tokens = 0;
@@ -27,7 +29,7 @@ struct ServiceStats {
   Latencies latencies;
 };
 
-/// A generator on a thread of its own, for any number of clients' threads.
+/// Runs a generator on a thread of its own, for any number of clients' threads.
 class GenerationService {
  public:
   GenerationService(Engine& engine, const tokenizers::Tokenizer& tokenizer,
@@ -35,8 +37,11 @@ class GenerationService {
   /// Stops at once; open groups hear nothing more.
   ~GenerationService();
 
+  /// Queues a group and returns its number (from 1), by which it can be cancelled. A request that
+  /// the engine refuses is told by `failed`.
   std::uint64_t submit(AnswerGroup group);
-  /// Between two steps, on the thread of the engine; `work` throws nothing.
+  /// Calls `work` between two steps on the thread of the engine, where weights may be changed;
+  /// `work` throws nothing.
   void run(std::function<void()> work);
   /// Gives a group's blocks back; it hears nothing more, but for a call that is under way.
   void cancel(std::uint64_t group);

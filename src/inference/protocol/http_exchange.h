@@ -7,7 +7,8 @@
 
 namespace mpitron::inference {
 
-/// What a client asked for; the target is without its query.
+/// A client's request; the target is without its query. Headers other than Authorization are not
+/// passed on.
 struct HttpRequest {
   std::string method;
   std::string target;
@@ -15,6 +16,7 @@ struct HttpRequest {
   std::string body;
 };
 
+/// A complete reply; `headers` are added to those that the connection writes itself.
 struct HttpReply {
   int status = 200;
   std::string body;

@@ -13,6 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Describes a model in the form of OpenAI's /v1/models, with vLLM's `max_model_len`.
 Json description(const ServedModel& model) {
   return {{"id", model.name},
           {"object", "model"},
@@ -24,6 +25,7 @@ Json description(const ServedModel& model) {
 }
 
 Json description(const ServedModel& model, const ServedAdapter& adapter) {
+  // Every adapter is listed beside the model, with the model as its parent, as vLLM lists them.
   Json json = description(model);
   json["id"] = adapter.name;
   json["created"] = adapter.created;
@@ -58,6 +60,7 @@ HttpReply tell_models(const ServedModel& model, const HttpRequest& /*request*/) 
   return json_reply({{"object", "list"}, {"data", all}});
 }
 
+/// Finds the model that the target's last part names; RequestError(404) with the names that exist.
 HttpReply tell_model(const ServedModel& model, const HttpRequest& request) {
   const std::string name = request.target.substr(request.target.rfind("/models/") + 8);
   if (const auto adapter = model.adapters->find(name)) {

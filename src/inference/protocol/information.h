@@ -4,15 +4,15 @@
 
 namespace mpitron::inference {
 
-// Replies that need no answer of the model, each to the requests of its route. RequestError for
-// what is not allowed.
+// Handlers of the routes that need no answer of the model. Each returns the reply, and throws
+// RequestError for what is not allowed.
 HttpReply tell_health(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_version(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_metrics(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_models(const ServedModel& model, const HttpRequest& request);
 HttpReply tell_model(const ServedModel& model, const HttpRequest& request);
-/// An adapter comes from a folder of this machine, or goes; the reply describes it. On the engine's
-/// thread.
+/// Loads an adapter from a folder of the server's machine, or takes one away; the reply describes
+/// it. Both run on the engine's thread.
 HttpReply load_adapter(const ServedModel& model, const HttpRequest& request);
 HttpReply unload_adapter(const ServedModel& model, const HttpRequest& request);
 /// The server described in OpenAPI 3.1, as JSON: every route, every field with its type and range,

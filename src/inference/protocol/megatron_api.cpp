@@ -23,10 +23,12 @@ void check(bool holds, const char* text) {
   }
 }
 
+/// Finds the row that holds a field's refusal text.
 const FieldRule& rule_of(const std::string& name) {
   return *std::ranges::find(megatron_fields(), name, &FieldRule::name);
 }
 
+/// A flag that is present must be a boolean: null, which OpenAI's form allows, is refused here.
 bool read_flag(const Fields& fields, const std::string& name) {
   const Kind kind = fields.kind(name);
   check(kind == Kind::absent || kind == Kind::boolean, rule_of(name).wrong);
@@ -43,6 +45,7 @@ double read_number(const Fields& fields, const std::string& name, double fallbac
   return fields.number(name, fallback);
 }
 
+/// Checks the prompts, and names of fields that older clients send, in the reference's order.
 void read_prompts(const Fields& fields, MegatronRequest& request) {
   check(fields.kind("prompts") != Kind::absent, "prompts argument required");
   check(fields.kind("max_len") == Kind::absent,
@@ -56,6 +59,7 @@ void read_prompts(const Fields& fields, MegatronRequest& request) {
   request.prompts = *texts;
 }
 
+/// Reads top_p and its decay; 0 stands for all tokens, where OpenAI's form has 1.
 void read_top_p(const Fields& fields, SamplingRule& rule) {
   const double top_p = read_number(fields, "top_p", 0);
   check(top_p <= 0 || rule.top_k == 0, "cannot set both top-k and top-p samplings.");
@@ -87,6 +91,7 @@ void read_sampling(const Fields& fields, MegatronRequest& request) {
   read_top_p(fields, rule);
 }
 
+/// Reads the fields of a beam search; the reference takes them last.
 void read_beams(const Fields& fields, MegatronRequest& request) {
   if (fields.kind("beam_width") != Kind::absent) {
     const double width = read_number(fields, "beam_width", 0);
@@ -101,6 +106,8 @@ void read_beams(const Fields& fields, MegatronRequest& request) {
   request.length_penalty = read_number(fields, "length_penalty", 1);
 }
 
+/// Makes the generator's request of one prompt. Like the reference, an end of line as stop replaces
+/// the end of the document instead of standing beside it.
 GenerationRequest generation_of(const ServedModel& model, const MegatronRequest& request,
                                 std::size_t index) {
   GenerationRequest generation{.prompt = model.tokenizer.encode(request.prompts[index]),
@@ -128,6 +135,8 @@ GenerationRequest generation_of(const ServedModel& model, const MegatronRequest&
   return generation;
 }
 
+/// A request under way and what has come of it, held by the callbacks until the last answer is
+/// complete.
 struct Exchange {
   MegatronRequest request;
   std::vector<TokenIds> prompts;
@@ -135,7 +144,8 @@ struct Exchange {
   std::size_t unfinished = 0;
 };
 
-/// The end of document belongs to no list of the reply, and neither does a begin that was added.
+/// Makes the reply of sampled answers. Neither the end of the document nor a begin that was added
+/// belongs to its lists.
 std::string reply_of(const ServedModel& model, const Exchange& exchange) {
   Json text = Json::array(), tokens = Json::array(), segments = Json::array();
   Json log_probs = Json::array();
@@ -168,6 +178,8 @@ std::string reply_of(const ServedModel& model, const Exchange& exchange) {
   return dump(reply);
 }
 
+/// Makes the reply of a beam search. A hypothesis includes its prompt, so texts are made of all its
+/// tokens.
 std::string reply_of(const ServedModel& model, const MegatronRequest& request,
                      const std::vector<Hypothesis>& best) {
   Json text = Json::array(), segments = Json::array(), scores = Json::array();
@@ -185,6 +197,7 @@ HttpReply refusal(int status, const std::string& text) {
   return {status, dump(Json(text))};
 }
 
+/// RequestError(400) where a prompt and its answer are longer than the model's positions.
 void check_length(const ServedModel& model, std::size_t number, std::size_t size, Index tokens) {
   if (static_cast<Index>(size) + tokens > model.shape.max_positions) {
     throw RequestError(
@@ -193,7 +206,8 @@ void check_length(const ServedModel& model, std::size_t number, std::size_t size
   }
 }
 
-/// What beams cannot honour, and more of them than the vocabulary has continuations for.
+/// RequestError(400) for settings that beams cannot honour, and for more beams than the vocabulary
+/// has continuations for (a step takes the best 2 x width tokens of each).
 void check_beams(const ServedModel& model, const MegatronRequest& request) {
   check(request.tokens > 0, "beam_width needs tokens_to_generate of at least 1");
   check(!request.stop_on_eol && !request.stop_on_double_eol && !request.prevent_newline_after_colon,
@@ -299,6 +313,8 @@ void answer_megatron(const ServedModel& model, const HttpRequest& request,
   try {
     fields.emplace(Fields::parse(request.body));
   } catch (const RequestError& error) {
+    // A body that cannot be read is answered by an object with a message, as by the reference; all
+    // other refusals are JSON strings.
     client->send({400, Json{{"message", error.what()}}.dump()});
     return;
   }

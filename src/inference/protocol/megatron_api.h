@@ -4,7 +4,7 @@
 
 namespace mpitron::inference {
 
-/// A request to Megatron's PUT /api.
+/// A request to Megatron's PUT /api (megatron/core/inference/text_generation_server).
 struct MegatronRequest {
   std::vector<std::string> prompts;
   Index tokens = 64;

@@ -1,3 +1,5 @@
+// Writes the service's counters in Prometheus' text format 0.0.4. Every row has its help and type;
+// times are histograms in seconds whose buckets are cumulative, as the format wants.
 #include "inference/protocol/metrics.h"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ std::string times(const char* name, const char* help, const Histogram& histogram
                     name, below, histogram.sum);
 }
 
-/// Names need no escapes (is_adapter_name).
+/// Lists adapters and the requests of each. Names need no escapes (is_adapter_name).
 std::string of_adapters(const ServedAdapters& adapters) {
   const std::vector<ServedAdapter> all = adapters.all();
   std::string text =

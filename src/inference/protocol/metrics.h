@@ -9,7 +9,7 @@ namespace mpitron::inference {
 
 struct ServedModel;
 
-/// How often a time was how long, as Prometheus counts it.
+/// Counts times by upper bounds in seconds, as Prometheus does.
 struct Histogram {
   static constexpr std::array kBounds = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
                                          0.5,   1.0,    2.5,   5.0,  10.0,  30.0, 60.0};
@@ -20,7 +20,8 @@ struct Histogram {
   void add(std::chrono::duration<double> time);
 };
 
-/// Times of answers.
+/// Times of answers. Each is counted when it has passed, so that answers under way are not in
+/// `whole`.
 struct Latencies {
   Histogram queue;           // from the request to the first step with a part of it
   Histogram first_token;     // from the request
@@ -28,7 +29,7 @@ struct Latencies {
   Histogram whole;           // from the request to the answer's end
 };
 
-/// What /metrics tells, in Prometheus' text format.
+/// Returns the body of /metrics in Prometheus' text format.
 std::string metrics(const ServedModel& model);
 
 }  // namespace mpitron::inference

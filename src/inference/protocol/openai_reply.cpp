@@ -15,6 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// Counts Unicode characters: every byte of UTF-8 but those that continue one. Offsets in replies
+/// count these.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
@@ -43,7 +45,7 @@ Json stop_reason(const Answer& answer, TokenId eod) {
   return answer.stop_id >= 0 && answer.stop_id != eod ? Json(answer.stop_id) : Json(nullptr);
 }
 
-/// What stands for a token in lists: two ids may have the same text.
+/// Names a token in lists: by its text, or by its id, since two ids may have the same text.
 std::string name_of(const ServedModel& model, TokenId id, bool by_id) {
   return by_id ? "token_id:" + std::to_string(id) : model.token_text(id);
 }
@@ -96,6 +98,7 @@ Json chat_token(const ServedModel& model, const TokenLogProb& token, bool by_id)
           {"bytes", values}};
 }
 
+/// Lists the log-probabilities of an answer's tokens from `from` on, in the form of chats.
 Json chat_log_probs(const ServedModel& model, const OpenAiRequest& request, const Answer& answer,
                     std::size_t from) {
   Json content = Json::array();
@@ -110,6 +113,8 @@ Json chat_log_probs(const ServedModel& model, const OpenAiRequest& request, cons
   return {{"content", content}, {"refusal", nullptr}};
 }
 
+/// Lists the log-probabilities of a completion from token `from` on. With `echo` the prompt's
+/// tokens come first, once; the first of them has none, as nothing stands before it.
 Json completion_log_probs(const ServedModel& model, const OpenAiRequest& request,
                           const Answer& answer, std::size_t index, std::size_t from) {
   CompletionLists lists{model, request.names_ids};
@@ -135,6 +140,7 @@ Json completion_log_probs(const ServedModel& model, const OpenAiRequest& request
   return lists.json();
 }
 
+/// Counts tokens for billing: a prompt counts once, however many answers it has.
 Json usage_of(const OpenAiRequest& request, const std::vector<Answer>& answers) {
   std::size_t prompt = 0, completion = 0;
   Index cached = 0;
@@ -151,6 +157,8 @@ Json usage_of(const OpenAiRequest& request, const std::vector<Answer>& answers) 
           {"prompt_tokens_details", {{"cached_tokens", cached}}}};
 }
 
+/// Measures how good an answer is for `best_of`: the mean over its tokens, so that long answers are
+/// not at a disadvantage.
 double mean_log_prob(const Answer& answer) {
   double sum = 0;
   for (const TokenLogProbs& each : answer.log_probs) {
@@ -180,6 +188,7 @@ Json message_of(const OpenAiRequest& request, const Answer& answer, const std::s
   return message;
 }
 
+/// The fields that every reply and event of a request begins with.
 Json frame(const OpenAiRequest& request, const std::string& id, std::int64_t created) {
   const char* chat = request.stream ? "chat.completion.chunk" : "chat.completion";
   return {{"id", id},
@@ -216,6 +225,8 @@ std::vector<std::string> OpenAiReply::update(std::size_t index, const Answer& an
   if (finished) {
     calls = read_tool_calls(request_.tools, answer.text).calls;
   }
+  // What may be sent ends before text that could still become a stop text, and before a call of a
+  // tool that has begun; the end of the answer decides both.
   const std::size_t whole =
       finished && calls.empty()
           ? answer.settled
@@ -316,6 +327,7 @@ std::string OpenAiReply::whole() const {
 
 std::vector<std::string> OpenAiReply::first_events() const {
   std::vector<std::string> events;
+  // A chat's stream begins with one event per answer that names the role, as OpenAI's does.
   for (std::size_t i = 0; i < answers_.size() && request_.chat; ++i) {
     Json event = frame(request_, id_, created_);
     event["choices"].push_back({{"index", i},

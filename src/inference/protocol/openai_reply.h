@@ -26,12 +26,15 @@ class OpenAiReply {
     std::size_t bytes = 0;
     std::size_t tokens = 0;
   };
+  /// Places of the `n` answers of a prompt that are sent, the one with the highest mean
+  /// log-probability first; in their own order where all are sent.
   std::vector<std::size_t> best(std::size_t prompt) const;
   /// Choices of an event: what is new of an answer.
   nlohmann::ordered_json chat_part(std::size_t index, const Answer& answer, const std::string& text,
                                    const std::vector<ToolCall>& calls) const;
   nlohmann::ordered_json completion_part(std::size_t index, const Answer& answer,
                                          const std::string& text) const;
+  /// Adds why an answer ended, and in `stop_reason` (as vLLM does) what ended it.
   void end_part(nlohmann::ordered_json& choice, const Answer& answer, bool calls) const;
 
   const ServedModel& model_;

@@ -12,6 +12,8 @@
 namespace mpitron::inference {
 namespace {
 
+/// Reads how tokens are drawn. top_k -1 means all, as in vLLM. Without `seed` a fresh one is drawn,
+/// and told in the reply.
 void read_sampling(const Fields& fields, SamplingRule& rule) {
   rule.temperature = fields.number("temperature", 1);
   rule.top_p = fields.number("top_p", 1);
@@ -38,7 +40,8 @@ void read_stops(const ServedModel& model, const Fields& fields, GenerationReques
   }
 }
 
-/// Words of one token, also behind a blank; longer ones would need a look at the tokens before.
+/// Reads words that must not appear, each as it is and behind a blank. Only words of one token are
+/// taken; longer ones would need a look at the tokens before.
 void read_bad_words(const ServedModel& model, const Fields& fields, SamplingRule& rule) {
   for (const std::string& word : fields.texts("bad_words").value_or(std::vector<std::string>())) {
     const std::size_t before = rule.banned.size();
@@ -54,6 +57,8 @@ void read_bad_words(const ServedModel& model, const Fields& fields, SamplingRule
   }
 }
 
+/// Reads whether the answer is streamed. best_of needs whole answers before it chooses, so the two
+/// exclude each other.
 void read_stream(const Fields& fields, OpenAiRequest& request) {
   request.stream = fields.boolean("stream", false);
   if (request.stream && request.best_of > request.n) {
@@ -93,7 +98,8 @@ void read_shared(const ServedModel& model, const Fields& fields, OpenAiRequest& 
   request.names_ids = fields.boolean("return_tokens_as_token_ids", false);
 }
 
-/// The tokens that an answer may have, given the longest prompt.
+/// Sets how many tokens an answer may have, which the longest prompt decides, and checks the ids of
+/// all prompts.
 void limit_tokens(const ServedModel& model, OpenAiRequest& request, Index fallback) {
   Index longest = 0;
   for (const TokenIds& prompt : request.prompts) {
@@ -120,6 +126,7 @@ void limit_tokens(const ServedModel& model, OpenAiRequest& request, Index fallba
   request.generation.max_tokens = wanted;
 }
 
+/// An empty text becomes the token that begins documents, since a pass needs at least one row.
 TokenIds encode(const ServedModel& model, const std::string& text) {
   TokenIds ids = model.tokenizer.encode(text);
   if (ids.empty()) {
@@ -128,7 +135,8 @@ TokenIds encode(const ServedModel& model, const std::string& text) {
   return ids;
 }
 
-/// The prompt of a text before `suffix`.
+/// Makes the prompt of a text before `suffix` in the order of tokens that the model was trained to
+/// fill in with.
 TokenIds infill(const ServedModel& model, const Fields& fields, const Prompt& prompt) {
   if (prompt.ids || fields.boolean("echo", false)) {
     throw RequestError(400, "suffix needs a prompt that is a text, and no echo", "suffix");
@@ -150,6 +158,8 @@ std::vector<GenerationRequest> OpenAiRequest::answers() const {
     for (Index j = 0; j < best_of; ++j) {
       GenerationRequest each = generation;
       each.prompt = prompts[i];
+      // Prompts are scored once, by the first of their answers. `choice` gives each answer its own
+      // random numbers under one seed, and `leader` lets it share the first one's cached prompt.
       each.prompt_log_probs = echo && lists_log_probs() && j == 0;
       each.sampling.choice = static_cast<std::uint32_t>(static_cast<Index>(i) * best_of + j);
       each.leader = j > 0 ? i * static_cast<std::size_t>(best_of) + 1 : 0;

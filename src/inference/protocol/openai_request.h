@@ -25,8 +25,8 @@ struct OpenAiRequest {
   std::vector<GenerationRequest> answers() const;
 };
 
-/// RequestError(400) naming the field; a prompt that leaves no room has the code
-/// context_length_exceeded.
+/// Read a request's fields and encode its prompts. Throw RequestError(400) naming the field; the
+/// code of a prompt that leaves no room is context_length_exceeded.
 OpenAiRequest parse_completion(const ServedModel& model, const Fields& fields);
 OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields);
 

@@ -19,6 +19,8 @@ Json list_of(const Json& items) {
   return {{"type", "array"}, {"items", items}};
 }
 
+/// A number's schema with its bounds; integers carry them as integers, since some clients reject
+/// 1.0.
 Json number(const char* type, const FieldRule& rule) {
   Json schema = {{"type", type}};
   if (rule.type == FieldType::integer) {
@@ -34,6 +36,8 @@ Json number(const char* type, const FieldRule& rule) {
   return schema;
 }
 
+/// Translates a rule's type into JSON Schema. It mirrors Fields::check_type: a body that the schema
+/// allows must not be refused for its types.
 Json schema_of(const FieldRule& rule) {
   const Json text = {{"type", "string"}};
   const Json id = {{"type", "integer"}, {"minimum", 0}, {"maximum", INT32_MAX}};
@@ -87,6 +91,7 @@ Json property(const FieldRule& rule) {
   return schema;
 }
 
+/// The schema of a route's body. Fields that are refused by name are left out.
 Json body_of(const Route& route) {
   Json schema = {{"type", "object"}, {"properties", Json::object()}};
   for (const FieldRule& rule : route.fields()) {
@@ -101,10 +106,12 @@ Json body_of(const Route& route) {
   return {{"required", true}, {"content", {{"application/json", {{"schema", schema}}}}}};
 }
 
+/// An entry of `responses` with one content type.
 Json response(const char* meaning, const char* type, const Json& schema) {
   return {{"description", meaning}, {"content", {{type, {{"schema", schema}}}}}};
 }
 
+/// A route's reply with status 200; answers may come as an event stream instead.
 Json success_of(const Route& route) {
   if (route.reply_type != std::string_view("application/json")) {
     return response("success", route.reply_type, {{"type", "string"}});
@@ -131,6 +138,7 @@ bool of_changes(const Route& route) {
   return route.changes;
 }
 
+/// An error's status, and the routes that may answer it.
 struct Status {
   const char* code;
   const char* meaning;
@@ -163,6 +171,8 @@ Json responses_of(const Route& route) {
   return responses;
 }
 
+/// A name that is unique among operations, as generators of clients want one: method and path with
+/// all else replaced.
 std::string operation_id(const Route& route) {
   std::string id = route.method;
   id += route.path;

@@ -3,8 +3,9 @@
 namespace mpitron::inference {
 namespace {
 
-/// Asks the server for its model's name, for an API key where one is wanted, and for whether the
-/// model has a chat template; shows an answer while its events come, until Stop is pressed.
+/// The page of GET /: one file without foreign scripts. It asks the server for its model's name,
+/// for an API key where one is wanted, and for whether the model has a chat template; it shows an
+/// answer while its events come, until Stop is pressed.
 constexpr const char* kPage = R"html(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mpitron</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">

@@ -16,7 +16,8 @@
 namespace mpitron::inference {
 namespace {
 
-/// In a time that does not tell how much of it fits.
+/// Compares secrets in a time that depends on their lengths alone, so that nobody can guess a key
+/// letter by letter.
 bool same_secret(std::string_view given, std::string_view wanted) {
   unsigned different = given.size() != wanted.size();
   for (std::size_t i = 0; i < given.size(); ++i) {
@@ -25,7 +26,7 @@ bool same_secret(std::string_view given, std::string_view wanted) {
   return different == 0;
 }
 
-/// What tells clients how to go on after a refusal.
+/// Headers that tell clients how to go on after a refusal.
 std::vector<std::pair<std::string, std::string>> headers_of(int status, const std::string& target) {
   switch (status) {
     case 401:
@@ -41,7 +42,7 @@ std::vector<std::pair<std::string, std::string>> headers_of(int status, const st
   }
 }
 
-/// Tells the client what `work` refuses.
+/// Runs `work` and turns what it refuses into a reply in OpenAI's form.
 template <class Work>
 void with_refusals(const HttpRequest& request, HttpAnswer& client, const Work& work) {
   try {
@@ -90,6 +91,8 @@ void Router::route(const HttpRequest& request, const Client& client) {
       !same_secret(request.authorization, "Bearer " + api_key_)) {
     throw RequestError(401, "the API key is missing or wrong");
   }
+  // The order of checks is that of what a stranger may learn: targets and methods are public,
+  // everything else comes behind the key; a full queue is found before the body is parsed.
   const bool generates = route->protocol != Protocol::none;
   if (stopping_ && (generates || route->open)) {
     throw RequestError(503, "the server is stopping");
@@ -108,6 +111,8 @@ void Router::route(const HttpRequest& request, const Client& client) {
   }
 }
 
+/// Parses a completion or a chat, submits its answers as one group and connects them to the client:
+/// events of a stream as they come, or one reply behind the last.
 void Router::complete(const HttpRequest& request, const Route& route, const Client& client) {
   const bool chat = route.protocol == Protocol::chat;
   const Fields fields = Fields::parse(request.body, route.fields());
@@ -128,6 +133,8 @@ void Router::complete(const HttpRequest& request, const Route& route, const Clie
     }
   };
   if (stream) {
+    // The stream begins before the group is submitted, since from then on the service's thread may
+    // send.
     client->begin_events();
     send_events(reply->first_events());
   }

@@ -8,14 +8,15 @@ namespace mpitron::inference {
 
 struct Route;
 
-/// Which request goes where: Megatron's and OpenAI's protocols, and what tells about the server.
-/// Any thread may call.
+/// Sends each request to its handler: Megatron's and OpenAI's protocols, and what tells about the
+/// server. Any thread may call.
 class Router {
  public:
   /// `api_key`: empty for none.
   Router(const ServedModel& model, std::string api_key)
       : model_(model), api_key_(std::move(api_key)) {}
 
+  /// Answers a request, now or later from the service's thread; throws nothing.
   void answer(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& client);
 
   /// From now on requests for answers get 503; those under way go on.

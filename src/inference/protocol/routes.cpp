@@ -5,7 +5,8 @@
 
 #include "inference/protocol/information.h"
 
-// One row per target: method, fields, how it answers.
+// Lists the server's targets, one row each: method, fields, and how it answers. Names of replies'
+// fields are what the OpenAPI document promises.
 
 namespace mpitron::inference {
 namespace {
@@ -123,6 +124,7 @@ constexpr std::array kRoutes = {
           .tell = tell_openapi,
           .reply_fields = "openapi info paths"}};
 
+/// A path that ends in {id} leads to every target that begins like it and goes on.
 bool leads_to(const Route& route, std::string_view target) {
   const std::string_view path = route.path;
   const std::size_t open = path.find('{');

@@ -10,8 +10,8 @@ namespace mpitron::inference {
 /// How a route answers with the model; `none`: at once, by `tell`.
 enum class Protocol { none, megatron, completion, chat };
 
-/// A target, what it takes and what it answers. The router goes by these rows, and the OpenAPI
-/// document is made of them.
+/// A target, the fields it takes and the reply it gives. The router goes by these rows, and the
+/// OpenAPI document is made of them.
 struct Route {
   const char* method;
   const char* path;  // "{id}" at its end: anything

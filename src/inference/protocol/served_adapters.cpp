@@ -1,3 +1,5 @@
+// Keeps the list of adapters that requests may name. Files are read outside of the lock: only the
+// engine's thread loads, so no second adapter of the name can appear meanwhile.
 #include "inference/protocol/served_adapters.h"
 
 #include <algorithm>

@@ -19,13 +19,15 @@ struct ServedAdapter {
   Index requests = 0;        // that have named it
 };
 
-/// What a name of an adapter is, to be told who gave another.
+/// Says what names an adapter may have, for the message to who gave another.
 inline constexpr const char* kAdapterNames =
     "a name has 1 to 128 letters, digits and characters of . _ : - /";
+/// Whether `name` may be an adapter's: it stands in URLs, in Prometheus' labels and in logs, so it
+/// has no character that these would have to escape.
 bool is_adapter_name(const std::string& name);
 
-/// The adapters beside a served model. Those that run go on when they are taken away: requests hold
-/// them. Any thread may call.
+/// The adapters beside a served model. Requests hold the adapter they were given, so answers go on
+/// when it is taken away. Any thread may call.
 class ServedAdapters {
  public:
   /// Makes an adapter of a folder, on the engine's thread.
@@ -39,13 +41,13 @@ class ServedAdapters {
   bool change() const { return read_ != nullptr; }
   std::vector<ServedAdapter> all() const;
   std::optional<ServedAdapter> find(const std::string& name) const;
-  /// The same for a request, which counts.
+  /// Returns a request's adapter and counts the request; null where there is none of the name.
   AdapterHandle take(const std::string& name);
 
-  /// On the engine's thread. RequestError(400) for a name that is none or that an adapter has, and
-  /// for a folder that cannot be read.
+  /// Loads an adapter, on the engine's thread. RequestError(400) for a name that is none or that an
+  /// adapter has already, and for a folder that cannot be read.
   ServedAdapter load(const std::string& name, const std::string& folder);
-  /// RequestError(404) where there is none.
+  /// Takes an adapter out of the list and returns its row; RequestError(404) where there is none.
   ServedAdapter unload(const std::string& name);
 
  private:

@@ -4,7 +4,7 @@
 
 namespace mpitron::inference {
 
-/// Who hears of a search, on the service's thread; one of the calls, once.
+/// Hears of a search on the service's thread: one of the calls, once.
 struct BeamCalls {
   std::function<void(const std::vector<Hypothesis>&)> found;  // best first
   std::function<void(int, const std::string&)> failed;        // as of an AnswerGroup

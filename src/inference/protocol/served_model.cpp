@@ -1,3 +1,5 @@
+// Turns conversations into prompts and tokens into text for all protocols. What templates, images
+// and tokenizers refuse becomes RequestError(400).
 #include "inference/protocol/served_model.h"
 
 #include <array>
@@ -15,7 +17,8 @@ namespace mpitron::inference {
 
 namespace {
 
-/// What messages show. Error(usage) where the model sees no images, or not so many.
+/// Reads the images that messages show, in their order. Error(usage) where the model sees no
+/// images, or not so many.
 std::vector<PromptImage> images_of(const std::string& messages, const PromptImages* images) {
   const std::vector<std::string> urls = chat_images(messages);
   if (!urls.empty() && images == nullptr) {
@@ -59,6 +62,8 @@ TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>
     throw RequestError(400, "messages must be a list of at least one message", "messages");
   }
   const std::string own = fields.text("chat_template", "");
+  // A model that sees images without a template still has its own form of a conversation
+  // (encode_turns).
   const bool plain = !chat && own.empty();
   if (plain && !images) {
     throw RequestError(400, "this model has no chat template; use /v1/completions", "messages");

@@ -13,7 +13,7 @@
 
 namespace mpitron::inference {
 
-/// What all protocols serve.
+/// A model as all protocols see it: its tokenizer, its limits, and the service that answers.
 struct ServedModel {
   std::string name;
   const tokenizers::Tokenizer& tokenizer;
@@ -27,20 +27,22 @@ struct ServedModel {
   std::string version;
   Index max_waiting = 1024;  // groups of answers open at once; more are refused with 429
 
-  /// Of a request that names a model, which counts: absent for the model alone, also by no name.
-  /// RequestError(404) for what is not served.
+  /// Returns the adapter that a request names, and counts the request; null for the model itself,
+  /// also by no name. RequestError(404) for a name that is not served.
   AdapterHandle choose(const std::string& name) const;
   /// All names that requests may give, for messages.
   std::string names() const;
+  /// The token that begins a text; models without one begin with the end of a document, as
+  /// Megatron's data does.
   TokenId bos() const { return tokenizer.special_ids().bos.value_or(tokenizer.eod()); }
   /// The prompt of a request with `messages`: `tools`, `documents`, `chat_template_kwargs`,
   /// `chat_template` (instead of the model's), `add_generation_prompt` and `continue_final_message`
   /// change it. Images of its messages are appended to `shown`. RequestError(400) tells also what
   /// the template raises.
   TokenIds chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const;
-  /// Bytes of a token made valid UTF-8.
+  /// A token's bytes as valid UTF-8; a part of a character becomes U+FFFD.
   std::string token_text(TokenId id) const;
-  /// Text of ids cut at each token's first character.
+  /// The text of ids, cut at each token's first character; the pieces add up to the whole text.
   std::vector<std::string> segments(const TokenIds& ids) const;
 };
 

@@ -8,13 +8,13 @@
 #include "inference/grammar/schema_compiler.h"
 #include "utils/error.h"
 
-// From the fields that ask for a form to a constraint of the answer; compiled grammars are kept by
-// their text.
+// Reads the fields that ask for a form of the answer and makes its constraint. Compiled grammars
+// are kept by field and text, so that equal requests share one.
 
 namespace mpitron::inference {
 namespace {
 
-/// A field that holds answers to a language: the text that tells which, and how to read it.
+/// A field that holds answers to a language: the text that describes it, and how to compile that.
 struct Wish {
   std::string text;
   std::function<Grammar(const std::string&)> grammar;  // unset: any text
@@ -58,6 +58,7 @@ Wish guided_regex(const Fields& fields) {
           [](const std::string& regex) { return Grammar{{regex_pattern(regex)}}; }};
 }
 
+/// A list of texts is compiled as a choice of literals, which needs no escapes.
 Wish guided_choice(const Fields& fields) {
   const auto texts = fields.texts("guided_choice");
   if (!texts || texts->empty() || fields.kind("guided_choice") != Fields::Kind::list) {

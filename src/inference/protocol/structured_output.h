@@ -3,9 +3,10 @@
 
 namespace mpitron::inference {
 
-/// What `response_format`, `guided_json`, `guided_regex` or `guided_choice` (at most one of them)
-/// hold answers to; unset where a request has none. `ends`: ids that end an answer where its text
-/// may end. RequestError(400) naming the field, for schemas and expressions with the place.
+/// Returns the constraint that `response_format`, `guided_json`, `guided_regex` or `guided_choice`
+/// (at most one of them) hold answers to; unset where a request has none. `ends`: ids that end an
+/// answer where its text may end. RequestError(400) naming the field; for schemas and expressions
+/// with the place in them.
 MakeConstraint structured_output(const ServedModel& model, const Fields& fields,
                                  const std::vector<TokenId>& ends);
 

@@ -28,13 +28,15 @@ class WaitingClient : public HttpAnswer {
   std::promise<HttpReply> reply_;
 };
 
-/// What the reference takes or ignores and this program refuses or honours.
+/// Tells requests that the reference takes or ignores and this program refuses or honours; they are
+/// left out of the comparison.
 bool differs_on_purpose(const json& request) {
   return request.is_object() && ((request.contains("top_k") && request.at("top_k").is_boolean()) ||
                                  request.value("add_BOS", json(false)) == true ||
                                  request.value("stop_on_eol", json(false)) == true);
 }
 
+/// Compares an answer of /api: texts and ids must be equal, log-probabilities are noted in the row.
 bool same_reply(ReplayRow& row, const json& got, const json& recorded) {
   for (const char* field : {"text", "tokens", "segments"}) {
     if (got.value(field, json()) != recorded.value(field, json())) {
@@ -63,7 +65,7 @@ bool same_beams(ReplayRow& row, const json& got, const json& recorded) {
          got.value("segments", json()) == recorded.at("segments");
 }
 
-/// Texts of the answers, and the texts of refusals.
+/// Compares a completion by the texts of its answers, and a refusal by its text.
 bool same_completion(const json& got, const json& recorded) {
   if (!recorded.is_object()) {
     return recorded.is_null() ||
@@ -81,6 +83,8 @@ bool same_completion(const json& got, const json& recorded) {
   return true;
 }
 
+/// Rows of one replay: answers, refusals, completions and beams are counted apart, because each has
+/// a tolerance and a meaning of its own.
 struct ApiRows {
   ReplayRow answers{.of = "api.json", .what = "/api", .allowed = kLogProbTolerance},
       refusals{.of = "api.json", .what = "/api refusals"},

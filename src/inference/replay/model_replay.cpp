@@ -40,7 +40,7 @@ void compare_values(ReplayRow& row, const std::vector<TokenLogProbs>& got, const
   }
 }
 
-/// Values of the likeliest tokens, which are listed by their texts.
+/// Compares the values of the likeliest tokens, which are listed by their texts.
 void compare_top(ReplayRow& row, const std::vector<TokenLogProbs>& got, const json& recorded) {
   for (std::size_t i = 0; i < recorded.size(); ++i) {
     const json& list = recorded.at(i);
@@ -52,7 +52,7 @@ void compare_top(ReplayRow& row, const std::vector<TokenLogProbs>& got, const js
   }
 }
 
-/// Recorded ids lack the end of the document that this program lists.
+/// Compares ids; recorded ones lack the end of the document that this program lists.
 bool same_ids(const Answer& answer, const TokenIds& recorded, TokenId eod) {
   TokenIds ids = answer.tokens;
   if (!ids.empty() && ids.back() == eod) {
@@ -79,6 +79,7 @@ Index longest_answer(const json& cases) {
   return static_cast<Index>(longest);
 }
 
+/// Answers every prompt alone, greedily: ids must be equal, values within the tolerance.
 void greedy(Engine& engine, const tokenizers::Tokenizer& tokenizer, const json& cases,
             const std::string& model, std::vector<ReplayRow>& rows) {
   ReplayRow ids{.of = model, .what = "greedy"},
@@ -99,6 +100,7 @@ void greedy(Engine& engine, const tokenizers::Tokenizer& tokenizer, const json& 
   rows.insert(rows.end(), {ids, values, top});
 }
 
+/// Answers all prompts in one batch, which must give what each gave alone.
 ReplayRow batch(Engine& engine, const tokenizers::Tokenizer& tokenizer, const json& cases,
                 const std::string& model) {
   ReplayRow row{.of = model, .what = "batch", .allowed = kLogProbTolerance};
@@ -125,7 +127,8 @@ ReplayRow score(Engine& engine, const tokenizers::Tokenizer& tokenizer, const js
   return row;
 }
 
-/// Recorded rows go on behind a hypothesis; what stands there means nothing.
+/// Tells whether ids begin with a hypothesis; recorded rows go on behind it with what means
+/// nothing.
 bool begins_with(const TokenIds& ids, const TokenIds& beginning) {
   return ids.size() >= beginning.size() &&
          std::equal(beginning.begin(), beginning.end(), ids.begin());

@@ -12,7 +12,7 @@
 
 namespace mpitron::inference {
 
-/// One kind of recorded cases, answered again.
+/// A kind of recorded cases, answered again.
 struct ReplayRow {
   std::string of;    // the model, or the file
   std::string what;  // greedy, batch, score, ...
@@ -21,7 +21,7 @@ struct ReplayRow {
   double largest = 0;  // distance of a value from the recorded one
   double allowed = 0;
 
-  /// One more case.
+  /// Counts one more case.
   void count(bool agrees) {
     ++cases;
     agreed += agrees ? 1 : 0;
@@ -34,13 +34,13 @@ struct ReplayRow {
   bool pass() const { return cases > 0 && agreed == cases && largest <= allowed; }
 };
 
-/// What log-probabilities may differ by.
+/// Bound of differences of log-probabilities: rounding of fp32 in another order.
 inline constexpr double kLogProbTolerance = 2e-5;
 
-/// A recorded file; Error(data) where it is no JSON.
+/// Reads a recorded file; Error(data) where it is no JSON.
 nlohmann::json recorded_json(const std::filesystem::path& path);
 
-/// The flags and the padded vocabulary of a recorded model. Error(data) for another file.
+/// Reads the flags and the padded vocabulary of a recorded model. Error(data) for another file.
 struct RecordedFlags {
   explicit RecordedFlags(const std::filesystem::path& config);
   std::vector<std::string> flags;
@@ -48,22 +48,22 @@ struct RecordedFlags {
   Index length = 0;  // positions
 };
 
-/// generation.json and beam.json of a model's folder: greedy answers, the same in one batch, scores
-/// of documents, beams.
+/// Answers generation.json and beam.json of a model's folder: greedy answers, the same in one
+/// batch, scores of documents, beams.
 std::vector<ReplayRow> replay_model(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                     const std::filesystem::path& folder);
 
-/// The model's requests of dynamic.json, all at once; no row where it has none.
+/// Answers the model's requests of dynamic.json, all at once; no row where it has none.
 std::vector<ReplayRow> replay_dynamic(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                       const std::filesystem::path& file, const std::string& model);
 
-/// What needs no model: sampling.json, draws.json, batching_traces.json, batching_sizes.json,
-/// chat.json of a folder, as far as they are there.
+/// Compares rules that need no model: sampling.json, draws.json, batching_traces.json,
+/// batching_sizes.json, chat.json of a folder, as far as they are there.
 std::vector<ReplayRow> replay_rules(const std::filesystem::path& folder);
 
-/// api.json: requests to the reference's server over the recorded model. Requests that it accepts
-/// or ignores and this program refuses or honours on purpose (true for 1, add_BOS, stop_on_eol) are
-/// left out.
+/// Asks the router what api.json records of the reference's server over the recorded model.
+/// Requests that it accepts or ignores and this program refuses or honours on purpose (true for 1,
+/// add_BOS, stop_on_eol) are left out.
 std::vector<ReplayRow> replay_api(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                   const std::filesystem::path& file);
 

@@ -37,7 +37,8 @@ SamplingRule rule_of(const json& values) {
   return rule;
 }
 
-/// Whether the same ids are left; their probabilities are compared relative to the recorded ones.
+/// Tells whether the same ids are left; their probabilities are compared relative to the recorded
+/// ones.
 bool same_candidates(const TokenSampler& sampler, const json& recorded, ReplayRow& row) {
   double total = 0;
   for (const TokenSampler::Candidate& candidate : sampler.candidates()) {
@@ -100,7 +101,8 @@ EngineShape shape_of(const json& trace) {
           .max_positions = context.at("max_sequence_length").get<Index>()};
 }
 
-/// Steps until all requests have their lengths.
+/// Counts the steps until all requests have their lengths; a scheduler may need fewer than the
+/// reference's, never more.
 std::size_t steps_of(const json& trace) {
   Scheduler scheduler(shape_of(trace), {});
   std::deque<Sequence> sequences;
@@ -186,7 +188,7 @@ ReplayRow sizes(const json& file) {
   return row;
 }
 
-/// Templates write dictionaries, so their entries keep the order of the file.
+/// Compares chats; templates write dictionaries, so their entries keep the order of the file.
 ReplayRow chat(const std::filesystem::path& path) {
   const auto file = nlohmann::ordered_json::parse(read_file(path));
   ReplayRow row{.of = "chat.json", .what = "rendered"};

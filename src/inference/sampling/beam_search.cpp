@@ -17,7 +17,7 @@ double BeamSearch::score_of(float sum) const {
   return sum / static_cast<float>(std::pow(static_cast<double>(length_), rule_.length_penalty));
 }
 
-/// Keeps the best `width`.
+/// Adds a hypothesis and keeps the best `width`.
 void BeamSearch::add(const TokenIds& tokens, float sum) {
   const double score = score_of(sum);
   const auto width = static_cast<std::size_t>(rule_.width);
@@ -30,6 +30,8 @@ void BeamSearch::add(const TokenIds& tokens, float sum) {
   }
 }
 
+/// Tells whether the search has ended: no open continuation can beat the worst of `width`
+/// hypotheses any more.
 bool BeamSearch::finished(float best_sum) const {
   return static_cast<Index>(found_.size()) >= rule_.width &&
          std::ranges::min(found_, {}, &Hypothesis::score).score >= score_of(best_sum);

@@ -20,21 +20,21 @@ struct Hypothesis {
   double score = 0;
 };
 
-/// The search for the best continuations as Megatron-LM's text generation does it: each step keeps
-/// the `width` likeliest open continuations; one that stops among the `width` best is a hypothesis,
-/// and the search ends when no open one could be better than all of these.
+/// Searches the best continuations as Megatron-LM's text generation does it: each step keeps the
+/// `width` likeliest open continuations; one that stops among the `width` best is a hypothesis, and
+/// the search ends when no open one could be better than all of these.
 class BeamSearch {
  public:
   /// `prompt` is not empty.
   BeamSearch(TokenIds prompt, const BeamRule& rule);
 
-  /// Tokens that are wanted behind each open continuation.
+  /// Returns the number of tokens that are wanted behind each open continuation.
   Index wanted() const { return 2 * rule_.width; }
-  /// The open continuations; none when the search has ended.
+  /// Returns the open continuations; none when the search has ended.
   const std::vector<TokenIds>& open() const { return open_; }
-  /// The `wanted()` likeliest tokens behind each of open(), values descending.
+  /// Takes the `wanted()` likeliest tokens behind each of open(), values descending.
   void take(const std::vector<std::vector<TokenLogProb>>& likeliest);
-  /// The best hypotheses, at most `width`, best first; once the search has ended.
+  /// Returns the best hypotheses, at most `width`, best first; once the search has ended.
   std::vector<Hypothesis> best() const;
 
  private:

@@ -20,8 +20,8 @@ device::TensorView whole_view(std::vector<T>& values) {
 
 }  // namespace
 
-/// Into ids_, of the true ids. As many blocks have a logit at least as large as their own maximum,
-/// so only logits from the `count`-th largest maximum on are looked at.
+/// Finds the likeliest of the true ids into ids_. As many blocks have a logit at least as large as
+/// their own maximum, so only logits from the `count`-th largest maximum on are looked at.
 void LogProbs::find_likeliest(std::span<const float> logits, Index count) {
   const std::span<const float> known = logits.first(static_cast<std::size_t>(vocabulary_));
   const auto blocks = static_cast<std::size_t>(kernels::token_blocks(vocabulary_));

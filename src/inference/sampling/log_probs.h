@@ -20,14 +20,14 @@ struct TokenLogProbs {
   std::vector<TokenLogProb> top;  // values descending, lower id first among equals
 };
 
-/// From raw logits, before any rule: minus the mean of a prompt's values is the training loss. The
-/// sum runs over all columns in double, also those that pad the vocabulary; likeliest tokens are
-/// true ids only.
+/// Computes log-probabilities from raw logits, before any rule: minus the mean of a prompt's values
+/// is the training loss. The sum runs over all columns in double, also those that pad the
+/// vocabulary; likeliest tokens are true ids only.
 class LogProbs {
  public:
   explicit LogProbs(Index vocabulary) : vocabulary_(vocabulary) {}
 
-  /// Of `token` and of the `top` likeliest.
+  /// Returns the log-probability of `token` and of the `top` likeliest.
   TokenLogProbs of(std::span<const float> logits, TokenId token, Index top);
 
  private:

@@ -12,18 +12,18 @@ using tokenizers::TokenId;
 /// A set of ids: bit id % 64 of word id / 64. An empty span is the set of all ids.
 using TokenMask = std::span<const std::uint64_t>;
 
-/// What an answer must be like (a schema, a regular expression), asked before each token and told
-/// the one that was drawn, never a draft. One object belongs to one answer.
+/// Holds an answer to a language (a schema, a regular expression): it is asked before each token
+/// and told the one that was drawn, never a draft. One object belongs to one answer.
 class TokenConstraint {
  public:
   virtual ~TokenConstraint() = default;
 
-  /// Ids that may come next, ids that end the answer among them where it may end; valid until the
-  /// next call. No bit at all where no token fits.
+  /// Returns the ids that may come next, ids that end the answer among them where it may end; valid
+  /// until the next call. No bit at all where no token fits.
   virtual TokenMask allowed() = 0;
-  /// The token that follows; one of allowed().
+  /// Takes the token that follows; one of allowed().
   virtual void take(TokenId id) = 0;
-  /// Nothing may follow: the answer ends here, without an id that says so.
+  /// Tells whether nothing may follow: the answer ends here, without an id that says so.
   virtual bool complete() const = 0;
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-/// top_p after as many tokens as the answer has.
+/// Returns top_p after as many tokens as the answer has.
 double top_p_now(const SamplingRule& rule, std::size_t tokens) {
   double top_p = rule.top_p;
   for (std::size_t i = 0; i < tokens && rule.top_p_decay > 0; ++i) {
@@ -31,7 +31,8 @@ double top_p_now(const SamplingRule& rule, std::size_t tokens) {
   return top_p;
 }
 
-/// Whether the rule leaves the logits behind so many tokens of an answer as they are.
+/// Tells whether the rule leaves the logits behind so many tokens of an answer as they are: then
+/// the greedy path needs no copy in double.
 bool keeps_logits(const SamplingRule& rule, std::size_t tokens) {
   return rule.bias.empty() && rule.repetition_penalty == 1 && rule.presence_penalty == 0 &&
          rule.frequency_penalty == 0 && rule.banned.empty() && !rule.never_after &&
@@ -47,14 +48,14 @@ device::TensorView view_of(std::vector<T>& values) {
   return {values.data(), dtype_of<T>(), {static_cast<Index>(values.size())}};
 }
 
-/// The first id of a block and the one behind its last.
+/// Returns the first id of a block and the one behind its last.
 std::pair<std::ptrdiff_t, std::ptrdiff_t> ids_of_block(std::size_t block, std::size_t count) {
   constexpr auto kSize = static_cast<std::size_t>(kernels::kTokenBlock);
   return {static_cast<std::ptrdiff_t>(block * kSize),
           static_cast<std::ptrdiff_t>(std::min(count, (block + 1) * kSize))};
 }
 
-/// The lowest id of those with the largest value.
+/// Returns the lowest id of those with the largest value.
 template <class T>
 TokenId first_largest(std::span<const T> values, std::span<const T> maxima) {
   const auto block = std::ranges::max_element(maxima);
@@ -80,6 +81,8 @@ double uniform_draw(std::uint64_t seed, std::uint32_t choice, std::uint32_t posi
   return static_cast<double>(bits) * 0x1p-53;
 }
 
+/// Applies repetition, presence and frequency penalties, each id once, from counts over prompt and
+/// answer.
 void TokenSampler::punish(const SamplingRule& rule, std::span<const TokenId> prompt,
                           std::span<const TokenId> answer) {
   counts_.assign(static_cast<std::size_t>(vocabulary_), 0);
@@ -108,6 +111,8 @@ void TokenSampler::punish(const SamplingRule& rule, std::span<const TokenId> pro
   }
 }
 
+/// Applies biases, penalties and then what is forbidden: ends before `min_tokens`, banned ids, and
+/// an id that may not follow the last one.
 void TokenSampler::adjust(const SamplingRule& rule, std::span<const TokenId> prompt,
                           std::span<const TokenId> answer) {
   const auto forbid = [&](TokenId id) {
@@ -133,6 +138,7 @@ void TokenSampler::adjust(const SamplingRule& rule, std::span<const TokenId> pro
   }
 }
 
+/// Makes ids outside of a mask impossible, a word of 64 ids at a time.
 void TokenSampler::keep_allowed(TokenMask allowed) {
   constexpr std::size_t kBits = 64;
   for (std::size_t begin = 0; begin < logits_.size() && !allowed.empty(); begin += kBits) {
@@ -146,7 +152,7 @@ void TokenSampler::keep_allowed(TokenMask allowed) {
   }
 }
 
-/// Of all logits as they are.
+/// Takes the largest of all logits as they are.
 TokenId TokenSampler::take_largest(std::span<const float> logits) {
   float_maxima_.resize(maxima_.size());
   device::launch(stream_,
@@ -183,8 +189,8 @@ void TokenSampler::weigh(double temperature, double largest) {
                                                 .largest = largest / temperature});
 }
 
-/// The `count`-th largest logit. As many blocks have one at least as large as their own maximum, so
-/// only logits from the `count`-th largest maximum on need to be looked at.
+/// Returns the `count`-th largest logit. As many blocks have one at least as large as their own
+/// maximum, so only logits from the `count`-th largest maximum on need to be looked at.
 double TokenSampler::kth_largest(Index count) {
   const auto rank = static_cast<std::ptrdiff_t>(count - 1);
   double least = kImpossible;
@@ -205,6 +211,7 @@ double TokenSampler::kth_largest(Index count) {
   return largest_[static_cast<std::size_t>(rank)];
 }
 
+/// Gives tokens below the threshold the weight 0, and skips blocks whose maximum is below it.
 void TokenSampler::drop_below(const Threshold& least) {
   for (std::size_t block = 0; block < sums_.size(); ++block) {
     if (maxima_[block] < least.logit) {
@@ -224,7 +231,8 @@ void TokenSampler::drop_below(const Threshold& least) {
   }
 }
 
-/// f(id, weight) for what is kept and weighs at least so much and more than 0, ids ascending.
+/// Calls f(id, weight) for tokens that are kept and weigh at least so much and more than 0, ids
+/// ascending.
 template <class F>
 void TokenSampler::for_kept(double least_weight, F&& f) const {
   for (std::size_t block = 0; block < sums_.size(); ++block) {
@@ -245,8 +253,9 @@ double TokenSampler::total() const {
   return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
-/// All that weigh less than an even share of what may be dropped weigh less than it together, so
-/// they are dropped without being sorted.
+/// Keeps the likeliest tokens that have top_p of the mass together. All that weigh less than an
+/// even share of what may be dropped weigh less than it together, so they are dropped without being
+/// sorted.
 void TokenSampler::keep_mass(double top_p) {
   const double all = total(), least = (1 - top_p) * all / static_cast<double>(vocabulary_);
   candidates_.clear();

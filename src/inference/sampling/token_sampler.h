@@ -12,7 +12,8 @@ namespace mpitron::inference {
 
 using tokenizers::TokenIds;
 
-/// How a request's tokens are drawn. The defaults draw from the model's own distribution.
+/// Settings of how a request's tokens are drawn. The defaults draw from the model's own
+/// distribution.
 struct SamplingRule {
   double temperature = 1;  // 0: the largest logit
   Index top_k = 0;         // 0: all; 1: the largest logit
@@ -32,15 +33,15 @@ struct SamplingRule {
   std::uint32_t choice = 0;  // index of the answer in its reply
 };
 
-/// From fp32 logits to a token, in double from the temperature on. A draw is a pure function of
+/// Draws a token from fp32 logits, in double from the temperature on. A draw is a pure function of
 /// (seed, choice, position), so that a token depends on nothing but the logits, the request and the
 /// tokens before it. Ids at or above the true vocabulary never come out.
 class TokenSampler {
  public:
   explicit TokenSampler(Index vocabulary);
 
-  /// The token behind prompt and answer, one of `allowed`; `logits` has at least `vocabulary`
-  /// values. Nothing where the rule leaves none.
+  /// Returns the token behind prompt and answer, one of `allowed`; `logits` has at least
+  /// `vocabulary` values. Nothing where the rule leaves none.
   std::optional<TokenId> sample(std::span<const float> logits, const SamplingRule& rule,
                                 std::span<const TokenId> prompt, std::span<const TokenId> answer,
                                 TokenMask allowed = {});
@@ -50,13 +51,14 @@ class TokenSampler {
     double logit;
     double weight;  // exp(logit - largest); probabilities after division by their sum
   };
-  /// What the filters left of the last call, ids ascending.
+  /// Returns what the filters left of the last call, ids ascending; for tests and replays.
   std::vector<Candidate> candidates() const;
-  /// The first of them whose running sum of weights is above `uniform` times the sum of all.
+  /// Returns the first of them whose running sum of weights is above `uniform` times the sum of
+  /// all.
   TokenId draw(double uniform) const;
 
  private:
-  /// What a token needs to stay.
+  /// Least logit and weight of tokens that stay.
   struct Threshold {
     double logit, weight;
   };
@@ -86,8 +88,8 @@ class TokenSampler {
   bool few_ = false;
 };
 
-/// The number in [0, 1) that decides the token at `position` of prompt and answer: 53 bits of
-/// Philox4x32-10 with key `seed` and counter {position, choice, 0, 1}.
+/// Returns the number in [0, 1) that decides the token at `position` of prompt and answer: 53 bits
+/// of Philox4x32-10 with key `seed` and counter {position, choice, 0, 1}.
 double uniform_draw(std::uint64_t seed, std::uint32_t choice, std::uint32_t position);
 
 }  // namespace mpitron::inference

@@ -36,6 +36,8 @@ Index BlockContents::bytes() const {
   return static_cast<Index>(size_of(dtype)) * layers * positions * of_position;
 }
 
+/// Sizes a batch as Megatron-Core's DynamicInferenceContext does, with its roundings and its share
+/// for overflow, so that flags of its users mean the same here.
 BatchingLimits::BatchingLimits(const BlockContents& block, const BatchingSettings& settings) {
   constexpr double kGigabyte = 1 << 30;
   constexpr Index kRequestStep = 4, kTokenStep = 64;

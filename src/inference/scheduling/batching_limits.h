@@ -7,7 +7,7 @@
 
 namespace mpitron::inference {
 
-/// What a block of the cache holds on a rank.
+/// Contents of a block of the cache on a rank.
 struct BlockContents {
   Index layers = 1;  // of the stage
   Index positions = 16;
@@ -29,8 +29,8 @@ struct BatchingSettings {
   Index tensor_ranks = 1;
 };
 
-/// What Megatron-Core 0.14's continuous engine derives from them (DynamicInferenceContext), whose
-/// last block is a dummy for rows that fill up a batch.
+/// Sizes that Megatron-Core 0.14's continuous engine derives from them (DynamicInferenceContext),
+/// whose last block is a dummy for rows that fill up a batch.
 struct BatchingLimits {
   BatchingLimits(const BlockContents& block, const BatchingSettings& settings);
 

@@ -4,8 +4,8 @@
 
 namespace mpitron::inference {
 
-/// What a step of the search asks of a generator: one token behind each open continuation, whose
-/// full blocks the prefix cache has.
+/// Makes the requests of a step of the search: one token behind each open continuation, whose full
+/// blocks the prefix cache has.
 std::vector<GenerationRequest> beam_requests(const BeamSearch& search);
 
 /// Takes a step with the answers to these requests, in their order.

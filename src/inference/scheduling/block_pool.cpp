@@ -44,7 +44,7 @@ std::size_t BlockPool::home_of(const Hash128& before, std::span<const TokenId> i
   return static_cast<std::size_t>(hash) & (table_.size() - 1);
 }
 
-/// Where these tokens are listed, or else the empty place where they would be.
+/// Returns the place where these tokens are listed, or else the empty place where they would be.
 std::size_t BlockPool::place_of(const Hash128& before, std::span<const TokenId> ids) {
   std::size_t place = home_of(before, ids);
   for (; table_[place] >= 0; place = (place + 1) & (table_.size() - 1)) {
@@ -56,7 +56,7 @@ std::size_t BlockPool::place_of(const Hash128& before, std::span<const TokenId> 
   return place;
 }
 
-/// Those listed behind it move up, so that no search ends too early.
+/// Removes an entry; those listed behind it move up, so that no search ends too early.
 void BlockPool::forget(Index index) {
   Block& block = blocks_[at(index)];
   block.known = false;
@@ -91,6 +91,7 @@ void BlockPool::take_from_idle(Index index) {
   --shelf.idle;
 }
 
+/// Takes a block: a free one, else the oldest that nobody uses and whose tokens are then forgotten.
 std::optional<Index> BlockPool::take(Index owner) {
   Shelf& shelf = shelves_[at(owner)];
   Index index = -1;
@@ -127,6 +128,8 @@ void BlockPool::give_back(Index index) {
   }
 }
 
+/// Makes a full block known by its tokens and the block before it. Where another block holds the
+/// same, that one's name is returned, and this one stays unknown.
 Hash128 BlockPool::remember(Index index, const Hash128& before, std::span<const TokenId> ids) {
   Block& block = blocks_[at(index)];
   if (block.known) {

@@ -10,9 +10,9 @@ namespace mpitron::inference {
 using tokenizers::TokenId;
 using tokenizers::TokenIds;
 
-/// Who uses which block of the cache, and which full blocks hold which tokens. A block without
-/// users stays as long as nobody needs it, and is found again by the tokens that lead to its end.
-/// All memory is taken at construction.
+/// Knows who uses which block of the cache, and which full blocks hold which tokens. A block
+/// without users stays as long as nobody needs it, and is found again by the tokens that lead to
+/// its end. All memory is taken at construction.
 class BlockPool {
  public:
   /// `owners`: block b belongs to owner b % owners.

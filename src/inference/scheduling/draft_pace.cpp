@@ -14,6 +14,7 @@ Index DraftPace::allowed(Index most) {
   return std::min(most, length_);
 }
 
+/// Doubles the length after a full hit; after a miss drafts pause, twice as long each time.
 void DraftPace::learn(Index proposed, Index drawn) {
   if (proposed == 0) {
     return;

@@ -10,7 +10,7 @@ class DraftPace {
   /// Tokens that the next draft may have, of at most `most`; 0 while it waits, and a step less to
   /// wait from then on.
   Index allowed(Index most);
-  /// Of `proposed` tokens the first `drawn` were drawn.
+  /// Learns that of `proposed` tokens the first `drawn` were drawn.
   void learn(Index proposed, Index drawn);
 
  private:

@@ -1,3 +1,6 @@
+// Turns requests into answers: submits their sequences to the scheduler, draws a token from each
+// row of logits, and tells listeners. Drafts are checked by drawing as if there had been none, so
+// that they change speed and never a text.
 #include "inference/scheduling/generator.h"
 
 #include <algorithm>
@@ -12,7 +15,7 @@ namespace mpitron::inference {
 
 namespace {
 
-/// Without positions of images, which have no text.
+/// Removes the positions of images, which have no text.
 TokenIds words_of(TokenIds prompt) {
   std::erase_if(prompt, [](TokenId id) { return id < 0; });
   return prompt;
@@ -63,7 +66,7 @@ struct Generator::Entry : Sequence {
     return has_scores && request.max_tokens > 0 && request.prompt == other.request.prompt &&
            salt == other.salt;
   }
-  /// What the answer goes on from.
+  /// Returns the tokens from which the answer goes on.
   std::span<const TokenId> beginning() const {
     return std::span(tokens).first(static_cast<std::size_t>(prompt_size));
   }
@@ -85,8 +88,8 @@ Generator::Generator(Engine& engine, const tokenizers::Tokenizer& tokenizer,
 
 Generator::~Generator() = default;
 
-/// Where the least is to be done before the sequence's first token: tokens of its own that no cache
-/// has, and half of what others still need.
+/// Chooses the replica where the least is to be done before the sequence's first token: tokens of
+/// its own that no cache has, and half of what others still need.
 Index Generator::choose_replica(const Sequence& sequence) {
   Index best = 0, least = std::numeric_limits<Index>::max();
   for (Index r = 0; replicas() > 1 && r < replicas(); ++r) {

@@ -70,7 +70,7 @@ class Generator {
   /// All answers to some requests, in their order.
   std::vector<Answer> run(std::vector<GenerationRequest> requests);
 
-  /// Of a replica of the engine.
+  /// Returns the scheduler of a replica of the engine.
   const Scheduler& scheduler(Index replica = 0) const { return *schedulers_[at(replica)]; }
   Index replicas() const { return static_cast<Index>(schedulers_.size()); }
   /// The sum over all replicas of what a scheduler counts.

@@ -1,3 +1,6 @@
+// Plans steps for sequences that compete for rows and blocks. The oldest sequence is never
+// preempted for a younger one, so it always ends, and with it every other; preempted ones are
+// computed again from their tokens, which costs time and no bits.
 #include "inference/scheduling/scheduler.h"
 
 #include <algorithm>
@@ -21,6 +24,8 @@ Scheduler::Scheduler(const EngineShape& shape, SchedulerSettings settings, Index
   }
 }
 
+/// Refuses what could never run, however long it waits: more positions than the model has, or more
+/// blocks than the cache.
 void Scheduler::add(Sequence& sequence) {
   const Index longest = sequence.longest;
   if (sequence.size() == 0 || longest > shape_.max_positions) {
@@ -53,6 +58,7 @@ void Scheduler::stop_running(Sequence& sequence) {
   sequence.drafts = 0;
 }
 
+/// Takes a sequence out wherever it is; those that waited for its prompt go on by themselves.
 void Scheduler::remove(Sequence& sequence) {
   if (sequence.slot >= 0) {
     stop_running(sequence);
@@ -171,6 +177,8 @@ Index Scheduler::plan_tokens(Sequence& sequence) {
   return room;
 }
 
+/// Plans running sequences in order of arrival, those that decode before those that read prompts:
+/// who has begun to answer is not held up by a long prompt.
 void Scheduler::plan_running(bool decoding) {
   const auto ready = [&](const Sequence* each) {
     return !each->under_way && decodes(*each) == decoding;
@@ -203,6 +211,8 @@ void Scheduler::start_running(Sequence& sequence) {
   running_.push_back(&sequence);
 }
 
+/// Starts a waiting sequence on the blocks of a running one, which both share until one of them
+/// writes.
 bool Scheduler::fork(Sequence& running, Sequence& waiting) {
   if (free_slots_.empty() || blocks_.available() == 0) {
     return false;
@@ -224,6 +234,7 @@ std::vector<Sequence*> Scheduler::followers(const Sequence& leader) const {
   return followers;
 }
 
+/// Starts a waiting sequence if there are blocks for it; a cached prefix counts as computed.
 bool Scheduler::try_admit(Sequence& sequence) {
   if (sequence.leader != nullptr && sequence.leader->computed < sequence.leader->prompt_size) {
     return false;
@@ -245,6 +256,8 @@ bool Scheduler::try_admit(Sequence& sequence) {
   return true;
 }
 
+/// Starts waiting sequences in order of arrival. One that does not fit may be passed max_skips
+/// times.
 void Scheduler::admit() {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
     if (budget_ == 0 || free_slots_.empty()) {
@@ -265,8 +278,8 @@ void Scheduler::admit() {
   }
 }
 
-/// Who was planned may have been preempted since, by an older prompt; blocks of the others may have
-/// moved.
+/// Drops parts of sequences that were preempted since they were planned, by an older prompt; blocks
+/// of the others may have moved.
 void Scheduler::drop_preempted() {
   std::vector<Part>& parts = flight(flights_begun_);
   std::size_t kept = 0;
@@ -296,6 +309,7 @@ void Scheduler::group_by_adapter() {
   std::ranges::stable_sort(plan_.sequences, {}, number);
 }
 
+/// Plans the next step. Where running sequences lack blocks, none is admitted beside them.
 const StepPlan& Scheduler::plan() {
   MPITRON_CHECK(under_way() < depth_, depth_);
   plan_.clear();
@@ -351,6 +365,8 @@ void Scheduler::add_own_drafts(const Part& part, std::span<const TokenId> drafts
   sequence.drafts = static_cast<Index>(drafts.size());
 }
 
+/// Notes what a part has computed: drafts that were not drawn are cut off, blocks that became full
+/// get their names.
 void Scheduler::computed(const Part& part, Index drawn) {
   Sequence& sequence = *part.sequence;
   sequence.under_way = false;

@@ -14,9 +14,9 @@ struct SchedulerSettings {
   Index draft_rows = 16;   // rows of a step up to which drafts are worth their products
 };
 
-/// Which sequences run in the next step, with how many tokens and on which blocks. Tokens that were
-/// drawn come first, in order of arrival, then pieces of prompts. Where blocks run out the youngest
-/// gives its own back and is computed again later, so the oldest always ends.
+/// Chooses which sequences run in the next step, with how many tokens and on which blocks. Tokens
+/// that were drawn come first, in order of arrival, then pieces of prompts. Where blocks run out
+/// the youngest gives its own back and is computed again later, so the oldest always ends.
 class Scheduler {
  public:
   /// `depth`: steps that may be under way at the same time.
@@ -35,7 +35,7 @@ class Scheduler {
   Index cached_beginning(std::span<const TokenId> tokens, const std::string& salt);
   /// Tokens of all sequences that are yet to be computed, as far as they are known.
   Index tokens_ahead() const;
-  /// Who waits for a sequence to have computed its prompt, in order of arrival.
+  /// Lists who waits for a sequence to have computed its prompt, in order of arrival.
   std::vector<Sequence*> followers(const Sequence& leader) const;
 
   /// A sequence's share of a step under way; null once it was removed.
@@ -55,15 +55,16 @@ class Scheduler {
   /// A step of others, without a part of these sequences, is under way.
   void sit_out();
   Index under_way() const { return flights_begun_ - flights_ended_; }
-  /// Of the oldest step under way.
+  /// Returns the parts of the oldest step under way.
   std::vector<Part>& oldest();
   /// The drafts that the engine made for a part.
   static void add_own_drafts(const Part& part, std::span<const TokenId> drafts);
-  /// What a part was planned for is in the cache, with as many of its drafts as were drawn.
+  /// Notes that what a part was planned for is in the cache, with as many of its drafts as were
+  /// drawn.
   void computed(const Part& part, Index drawn);
   /// The oldest step has ended.
   void end_oldest() { ++flights_ended_; }
-  /// Nothing of the steps under way was computed.
+  /// Forgets the steps under way, of which nothing was computed.
   void abandon();
 
   Index running() const { return static_cast<Index>(running_.size()); }

@@ -8,14 +8,15 @@
 
 namespace mpitron::inference {
 
-/// What an encoder reads before the first token is computed; nothing where there is none.
+/// Prompt of an encoder, which is read before the first token is computed; nothing where there is
+/// none.
 struct EncodedPrompt {
   TokenIds tokens = {};
   std::vector<Index> blocks = {};  // hold what is left of it
   bool done = false;
 };
 
-/// Of drafts from the text, and by the engine.
+/// Paces of drafts from the text, and by the engine.
 struct DraftPaces {
   DraftPace lookup, own;
 };
@@ -44,7 +45,7 @@ struct Sequence {
   Index skipped = 0;               // times that a later one was admitted before
   Index preemptions = 0;
 
-  /// Without drafts.
+  /// Returns the number of tokens without drafts.
   Index size() const { return static_cast<Index>(tokens.size()) - drafts; }
 };
 

@@ -1,3 +1,5 @@
+// Keeps the table of blocks of each sequence. Blocks that several sequences read are copied before
+// one writes; full ones are given a name by their tokens, under which a later prompt finds them.
 #include "inference/scheduling/sequence_blocks.h"
 
 #include <algorithm>
@@ -17,6 +19,8 @@ bool SequenceBlocks::take(std::size_t number, const MakeRoom& make_room, Index& 
   }
 }
 
+/// Grows a sequence by `tokens`. A block that others use too is copied before it is written; where
+/// the pool is empty `make_room` may free some.
 bool SequenceBlocks::grow(Sequence& sequence, Index tokens, std::vector<PlaceCopy>& copies,
                           const MakeRoom& make_room) {
   const auto next = static_cast<std::size_t>(sequence.computed / block_size_);
@@ -56,6 +60,7 @@ Index SequenceBlocks::room_within(const Sequence& sequence, Index tokens) const 
   return own ? std::min(tokens, end - sequence.computed) : Index{0};
 }
 
+/// Tells whether the blocks for a sequence's next tokens, and for its encoder's, are free.
 bool SequenceBlocks::has_room(const Sequence& sequence) const {
   const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
   const auto found = static_cast<Index>(sequence.blocks.size());
@@ -103,12 +108,14 @@ void SequenceBlocks::give_back(Sequence& sequence) {
   sequence.encoder.done = false;
 }
 
-/// Of the block that begins with token `first`.
+/// Returns the ids of the block that begins with token `first`.
 std::span<const TokenId> SequenceBlocks::ids_of(const Sequence& sequence, Index first) const {
   return std::span(sequence.tokens)
       .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(block_size_));
 }
 
+/// Finds the longest prefix of full blocks that the pool knows, block after block. A prompt whose
+/// own log-probabilities are wanted is computed all the same.
 void SequenceBlocks::find_prefix(Sequence& sequence) {
   Hash128 key = hash128(sequence.salt);
   const bool scores = sequence.scores_prompt && sequence.scored < sequence.prompt_size;

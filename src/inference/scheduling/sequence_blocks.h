@@ -19,7 +19,7 @@ class SequenceBlocks {
 
   /// Blocks of so many tokens.
   Index blocks_for(Index tokens) const { return (tokens + block_size_ - 1) / block_size_; }
-  /// Those that nobody uses.
+  /// Counts the blocks that nobody uses.
   Index available() const { return pool_.available(); }
 
   /// Called where no block is left: gives some back and returns true, or false where nobody else is
@@ -29,13 +29,14 @@ class SequenceBlocks {
   /// others use it, too. False, with what there was, where no room is made.
   bool grow(Sequence& sequence, Index tokens, std::vector<PlaceCopy>& copies,
             const MakeRoom& make_room);
-  /// For how many of `most` tokens behind the sequence's last there are blocks that nobody misses.
+  /// Returns for how many of `most` tokens behind the sequence's last there are blocks that nobody
+  /// misses.
   Index room_behind(Sequence& sequence, Index most);
   /// How many of the next `tokens` that are to be computed have blocks of the sequence's own.
   Index room_within(const Sequence& sequence, Index tokens) const;
   /// Whether there are blocks for all tokens that the sequence has, beside those found for it.
   bool has_room(const Sequence& sequence) const;
-  /// For what its encoder leaves, where has_room() said so.
+  /// Takes blocks for what its encoder leaves, where has_room() said so.
   void take_encoded(Sequence& sequence);
   /// The sequence has what `other` has, too.
   void share(const Sequence& other, Sequence& sequence);

@@ -1,3 +1,6 @@
+// Queues calls under a lock and wakes the server's thread once for all of them. Events of a stream
+// are joined into one text until they are taken: a fast model writes fewer, larger pieces to a slow
+// client.
 #include "inference/server/connection_answer.h"
 
 #include <boost/asio/post.hpp>
@@ -35,7 +38,8 @@ void ConnectionAnswer::on_leave(std::function<void()> call) {
   later([call = std::move(call)](HttpConnection& c) { c.on_leave(call); });
 }
 
-/// Called with the lock held.
+/// Queues a call; the lock is held. Only the first one posts, since carry_out takes all that are
+/// there.
 void ConnectionAnswer::later(Call call) {
   const bool first = calls_.empty();
   calls_.push_back(std::move(call));
@@ -44,6 +48,7 @@ void ConnectionAnswer::later(Call call) {
   }
 }
 
+/// Runs everything that is queued, on the server's thread, outside of the lock.
 void ConnectionAnswer::carry_out() {
   std::vector<Call> calls;
   {

@@ -12,9 +12,9 @@ namespace mpitron::inference {
 
 class HttpConnection;
 
-/// What handlers hold: calls from any thread, carried out on the server's in the order in which
-/// they were made, several events at once. The queue is this class's own: asio runs what its own
-/// thread posts later than what others post.
+/// Carries calls of handlers from any thread to the server's, in the order in which they were made,
+/// several events at once. The queue is this class's own: asio runs what its own thread posts later
+/// than what others post.
 class ConnectionAnswer : public HttpAnswer, public std::enable_shared_from_this<ConnectionAnswer> {
  public:
   ConnectionAnswer(boost::asio::io_context& context, std::shared_ptr<HttpConnection> connection)

@@ -1,3 +1,6 @@
+// Serves one client with Boost's asio and Beast. A connection has one request under way; pipelined
+// ones wait in the socket. A stream whose client does not read is cut when too many bytes are
+// unsent, so a client that sleeps takes no memory.
 #include "inference/server/http_connection.h"
 
 #include <boost/asio/write.hpp>
@@ -30,6 +33,7 @@ void HttpConnection::begin() {
   full ? refuse(refusal(503, "too many connections")) : read();
 }
 
+/// Reads the next request within the settings' patience; a connection that sends nothing is closed.
 void HttpConnection::read() {
   const auto self = shared_from_this();
   reader_.read([self] { self->write("HTTP/1.1 100 Continue\r\n\r\n", false); },
@@ -49,6 +53,8 @@ void HttpConnection::refuse(const HttpReply& reply) {
   send(reply);
 }
 
+/// Hands a request to the handler. HTTP/1.0 clients get streams without chunks, ended by the end of
+/// the connection.
 void HttpConnection::handle(HttpMessage message) {
   stream_.expires_never();
   chunked_ = message.version() >= 11;
@@ -70,7 +76,8 @@ void HttpConnection::handle(HttpMessage message) {
   }
 }
 
-/// Looks for a client that closes its end while its answer is being made.
+/// Looks for a client that closes its end while its answer is being made, so that its generation
+/// can be cancelled.
 void HttpConnection::watch() {
   stream_.socket().async_wait(
       tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
@@ -113,6 +120,7 @@ void HttpConnection::on_leave(std::function<void()> call) {
   }
 }
 
+/// Queues text; more than `max_unsent_bytes` closes the connection.
 void HttpConnection::write(std::string text, bool last) {
   if (closed_) {
     return;
@@ -155,6 +163,7 @@ void HttpConnection::written() {
   }
 }
 
+/// Sends a comment when a stream was silent for long: proxies cut connections without traffic.
 void HttpConnection::ping_later() {
   ping_.expires_after(all_.settings.ping);
   ping_.async_wait([self = shared_from_this()](error_code error) {
@@ -165,6 +174,7 @@ void HttpConnection::ping_later() {
   });
 }
 
+/// Closes once, and tells whoever waits for this client that it has left.
 void HttpConnection::close() {
   if (std::exchange(closed_, true)) {
     return;

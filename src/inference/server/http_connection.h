@@ -13,7 +13,7 @@ namespace mpitron::inference {
 
 class HttpConnection;
 
-/// What the connections of a server share; one thread runs the context and touches the rest.
+/// State that the connections of a server share; one thread runs the context and touches the rest.
 struct HttpConnections {
   HttpConnections(HttpServerSettings chosen, HttpServer::Handler answers)
       : settings(std::move(chosen)),
@@ -28,8 +28,8 @@ struct HttpConnections {
   std::atomic<std::size_t> count = 0;
 };
 
-/// A client's connection: reads a request, waits until it is answered, reads the next one. Its
-/// methods run on the server's thread.
+/// Serves a client's connection: reads a request, waits until it is answered, reads the next one.
+/// Its methods run on the server's thread.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(HttpConnections& all, boost::asio::ip::tcp::socket socket);
@@ -41,6 +41,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   void begin_events();
   void write_events(const std::string& text);
   void end_events();
+  /// Calls when the client leaves before its answer is complete; at once where it has left already.
   void on_leave(std::function<void()> call);
 
  private:

@@ -1,3 +1,5 @@
+// Accepts connections on one thread. An error while one is accepted (no file descriptors left, a
+// client that is gone already) must not end the server, so accepting goes on.
 #include "inference/server/http_server.h"
 
 #include <thread>
@@ -14,7 +16,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-/// The server's thread, and who waits at its door.
+/// Thread of the server, and the socket at which clients arrive.
 class HttpServer::State {
  public:
   State(HttpServerSettings settings, Handler handler)

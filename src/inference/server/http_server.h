@@ -7,6 +7,8 @@
 
 namespace mpitron::inference {
 
+/// Limits of a server; each protects it against a client that sends or reads too much or too
+/// slowly.
 struct HttpServerSettings {
   std::string host = "127.0.0.1";
   std::uint16_t port = 5000;  // 0: one that is free
@@ -18,17 +20,17 @@ struct HttpServerSettings {
   std::chrono::seconds ping{15};                        // a comment in streams that are silent
 };
 
-/// HTTP/1.1 with keep-alive and event streams on one thread, any number of connections. Bodies too
-/// large get 413, those beyond what all may take together 503, what is no HTTP 400; what comes too
-/// slowly is cut.
+/// Serves HTTP/1.1 with keep-alive and event streams on one thread, for any number of connections.
+/// Bodies too large get 413, those beyond what all may take together 503, what is no HTTP 400; what
+/// comes too slowly is cut.
 class HttpServer {
  public:
   using Handler = std::function<void(const HttpRequest&, const std::shared_ptr<HttpAnswer>&)>;
 
-  /// Listens from here on; `handler` runs on the server's thread and must not wait. What it throws
-  /// is answered with 500. Error(environment) where the address cannot be used.
+  /// Listens from here on; `handler` runs on the server's thread and must not wait. An exception of
+  /// it is answered with 500. Error(environment) where the address cannot be used.
   HttpServer(HttpServerSettings settings, Handler handler);
-  /// Every HttpAnswer must be gone by now.
+  /// Stops; every HttpAnswer must be gone by now.
   ~HttpServer();
   /// Ends the server's thread: nobody is served any more, and HttpAnswers do nothing.
   void stop();

@@ -3,13 +3,13 @@
 
 namespace mpitron::inference {
 
-/// The first lines of a reply in HTTP/1.1, up to `Connection`; its other headers follow.
+/// Writes the first lines of a reply in HTTP/1.1, up to `Connection`; its other headers follow.
 std::string head_text(int status, std::string_view type, bool keep_alive);
 
-/// A whole reply; without its body where HEAD asked for it.
+/// Writes a whole reply; without its body where HEAD asked for it.
 std::string reply_text(const HttpReply& reply, bool keep_alive, bool with_body);
 
-/// The reply to what is no request that a handler could answer; 503 says when to come again.
+/// Makes the reply to what is no request that a handler could answer; 503 says when to come again.
 HttpReply refusal(int status, const std::string& text);
 
 }  // namespace mpitron::inference

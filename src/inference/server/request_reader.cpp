@@ -1,3 +1,6 @@
+// Reads requests with limits at every step: 32 KiB of headers, a body of the announced or counted
+// size, all bodies together. A refusal is made while the body arrives, so a client need not send
+// all of it in vain.
 #include "inference/server/request_reader.h"
 
 #include <algorithm>
@@ -39,7 +42,7 @@ void RequestReader::read(std::function<void()> awaited, Done done) {
       });
 }
 
-/// Reads piece by piece, so that a body is refused while it arrives.
+/// Reads a body piece by piece, so that it is refused while it arrives.
 void RequestReader::read_body(Done done) {
   if (parser_->is_done()) {
     done({.request = take()});
@@ -57,6 +60,8 @@ void RequestReader::read_body(Done done) {
                         });
 }
 
+/// Turns an error of reading into a reply: broken HTTP is refused with 400, a client that has left
+/// gets nothing.
 ReadResult RequestReader::failure(error_code error) {
   const bool of_http = error.category() == http::make_error_code(http::error::bad_value).category();
   if (!of_http || error == http::error::end_of_stream || error == http::error::partial_message) {
@@ -87,8 +92,8 @@ HttpMessage RequestReader::take() {
   return message;
 }
 
-/// Counts what the body has grown by: a string without announced length doubles, one with it has
-/// touched little of what it has reserved.
+/// Charges the budget for what the body has grown by: a string without announced length doubles,
+/// one with it has touched little of what it has reserved.
 bool RequestReader::charge() {
   const std::string& body = parser_->get().body();
   const std::size_t size = std::min(body.capacity(), 2 * body.size());

@@ -11,14 +11,15 @@
 
 namespace mpitron::inference {
 
-/// Bytes that arriving bodies may take on all connections together. For one thread.
+/// Counts bytes that arriving bodies may take on all connections together. For one thread.
 class BodyBudget {
  public:
-  /// The first bytes of a body are never counted: small requests get in beside large ones.
+  /// Bytes at the beginning of each body that are never counted: small requests get in beside large
+  /// ones.
   static constexpr std::size_t kFree = std::size_t{64} << 10;
 
   explicit BodyBudget(std::size_t bytes) : left_(bytes) {}
-  /// False where so many are not left.
+  /// Takes bytes; false where so many are not left.
   bool take(std::size_t bytes) {
     if (bytes > left_) {
       return false;
@@ -35,8 +36,8 @@ class BodyBudget {
 
 using HttpMessage = boost::beast::http::request<boost::beast::http::string_body>;
 
-/// How reading ended: with a request, with the reply that refuses it, or with neither where the
-/// client has left or was too slow.
+/// Result of reading: a request, the reply that refuses it, or neither where the client has left or
+/// was too slow.
 struct ReadResult {
   std::optional<HttpMessage> request = {};
   std::optional<HttpReply> refusal = {};

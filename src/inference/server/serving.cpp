@@ -1,3 +1,5 @@
+// Puts the pieces of a served model together: service (the engine's thread), router and server, in
+// the order in which they need each other.
 #include "inference/server/serving.h"
 
 namespace mpitron::inference {
@@ -41,8 +43,8 @@ Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, Serving
   server_ = std::make_unique<HttpServer>(settings.http, handler);
 }
 
-/// Connections refer to the server, open answers to connections: the server's thread ends first,
-/// its memory goes last.
+/// Ends the server's thread first and frees its memory last: connections refer to the server, open
+/// answers to connections.
 Serving::~Serving() {
   server_->stop();
   service_.reset();

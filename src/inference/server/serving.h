@@ -4,6 +4,7 @@
 
 namespace mpitron::inference {
 
+/// Settings of a served model, between flags and server.
 struct ServingSettings {
   HttpServerSettings http;
   SchedulerSettings scheduler;
@@ -18,7 +19,7 @@ struct ServingSettings {
   std::chrono::seconds drain{30};
 };
 
-/// A model served over HTTP, from construction on until drain() or destruction.
+/// Serves a model over HTTP, from construction on until drain() or destruction.
 class Serving {
  public:
   Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, ServingSettings settings);

@@ -1,3 +1,5 @@
+// Cuts the part that counts out of an answer by regular expressions, and compares it with what is
+// right, as lm-evaluation-harness does.
 #include "inference/tasks/answer_filter.h"
 
 #include <algorithm>
@@ -25,7 +27,7 @@ std::string with_line_feeds(const std::string& pattern) {
   return result;
 }
 
-/// What Python's findall makes of a match.
+/// Returns what Python's findall makes of a match.
 std::string found(const std::smatch& match) {
   if (match.size() == 1) {
     return match.str();
@@ -50,6 +52,7 @@ std::regex python_regex(const std::string& pattern) {
   }
 }
 
+/// Selects the match of an answer, or its first group with text.
 std::string AnswerFilter::operator()(const std::string& answer) const {
   if (!extracts) {
     return answer;
@@ -65,6 +68,7 @@ std::string AnswerFilter::operator()(const std::string& answer) const {
              : "[invalid]";
 }
 
+/// Compares two texts after what does not count was taken out.
 bool AnswerComparison::same(const std::string& a, const std::string& b) const {
   const auto plain = [this](std::string text) {
     for (const std::regex& pattern : ignored) {

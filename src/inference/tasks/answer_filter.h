@@ -9,8 +9,9 @@ namespace mpitron::inference {
 /// lets a point stand for line feeds too. Error(data) for others.
 std::regex python_regex(const std::string& pattern);
 
-/// What of an answer is compared: the match of an expression that `select` names, from 0 on or from
-/// the end, its first group that is not empty where it has groups. "[invalid]" where there is none.
+/// Part of an answer that is compared: the match of an expression that `select` names, from 0 on or
+/// from the end, its first group that is not empty where it has groups. "[invalid]" where there is
+/// none.
 struct AnswerFilter {
   std::string name = "none";
   std::regex pattern = {};

@@ -1,3 +1,6 @@
+// Scores choices by the log-probabilities of their continuations. A context and its continuation
+// are tokenised together and split where the context ends, since tokenizers join words across that
+// place.
 #include "inference/tasks/choice_accuracy.h"
 
 #include <algorithm>
@@ -41,6 +44,8 @@ double standard_error(const std::vector<bool>& correct) {
   return others > 0 ? std::sqrt(mean * (1 - mean) / others) : 0;
 }
 
+/// Makes the window of a choice: blanks at the context's end go to the continuation, as
+/// lm-evaluation-harness does, because tokenizers join them with the word behind.
 TextWindow continuation_window(const tokenizers::Tokenizer& tokenizer, std::string context,
                                const std::string& text) {
   const std::size_t blanks = context.find_last_not_of(" \t\n\v\f\r") + 1;
@@ -59,6 +64,8 @@ TextWindow continuation_window(const tokenizers::Tokenizer& tokenizer, std::stri
   return window;
 }
 
+/// Scores all choices of all questions in one list of windows, then judges each question by the
+/// sums of its own.
 ChoiceResult choice_accuracy(const WindowScorer& scorer, const tokenizers::Tokenizer& tokenizer,
                              const std::vector<TaskQuestion>& questions, Index length) {
   ChoiceResult result;

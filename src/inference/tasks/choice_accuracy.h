@@ -7,7 +7,8 @@
 
 namespace mpitron::inference {
 
-/// Of right answers: their share, and the standard error of the mean, from the sample's variance.
+/// Returns the share of right answers; `standard_error` that of the mean, from the sample's
+/// variance.
 double share(const std::vector<bool>& correct);
 double standard_error(const std::vector<bool>& correct);
 

@@ -77,6 +77,7 @@ std::string detokenize_ptb(std::string text) {
   return replace_all(std::move(text), kPtb);
 }
 
+/// Chooses the detokenizer by the corpus' name in its path, as the reference's tasks do.
 std::string detokenize_corpus(const std::string& path, std::string text) {
   if (path.find("ptb") != std::string::npos) {
     return detokenize_ptb(std::move(text));

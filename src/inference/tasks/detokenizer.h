@@ -6,7 +6,7 @@ namespace mpitron::inference {
 /// Undoes the word splitting of WikiText, as the reference's zero-shot tasks do before they measure
 /// perplexity per word.
 std::string detokenize_wikitext(std::string text);
-/// The same of the Penn Treebank.
+/// Undoes the word splitting of the Penn Treebank.
 std::string detokenize_ptb(std::string text);
 /// Undoes the splitting of the corpus that `path` names: the first of ptb, wiki and lambada (which
 /// needs none) that it contains. Error(usage) where it contains none of them.

@@ -1,3 +1,4 @@
+// Makes the texts of a document from a task file's template: names of fields, or small expressions.
 #include "inference/tasks/document_template.h"
 
 #include <nlohmann/json.hpp>
@@ -47,6 +48,7 @@ bool TaskDocument::operator==(const TaskDocument& other) const {
 
 DocumentTemplate::DocumentTemplate(std::string text) : source_(std::move(text)) {}
 
+/// Returns a field's value, or fills a template's expressions in.
 std::string DocumentTemplate::text(const TaskDocument& document) const {
   const Json& json = document.content_->json;
   if (json.contains(source_)) {

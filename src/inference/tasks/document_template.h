@@ -22,7 +22,7 @@ class TaskDocument {
   std::unique_ptr<Content> content_;
 };
 
-/// What a task file says of a document: the name of one of its fields, or a template over them
+/// Text of a document as a task file names it: one of its fields, or a template over them
 /// ("Question: {{question}}\nAnswer:"), as lm-evaluation-harness has them; of Jinja it has
 /// expressions (field_expression.h).
 class DocumentTemplate {
@@ -32,7 +32,7 @@ class DocumentTemplate {
 
   /// Error(data) where a field is missing or the template fails.
   std::string text(const TaskDocument& document) const;
-  /// Of a template that is one expression, whose value is a list.
+  /// Returns the value of a template that is one expression, which is a list.
   std::vector<std::string> list(const TaskDocument& document) const;
 
  private:

@@ -1,3 +1,5 @@
+// Repeats Python's random.Random(seed).sample: Mersenne Twister (Matsumoto and Nishimura 1998)
+// seeded as CPython does, and its choice of the two ways of sampling by the numbers of examples.
 #include "inference/tasks/example_choice.h"
 
 #include <algorithm>
@@ -60,6 +62,8 @@ std::size_t ExampleChoice::below(std::size_t n) {
   }
 }
 
+/// Samples without repetition by CPython's own two ways: from a list of all where that is small,
+/// else by a set of the places already taken.
 std::vector<std::size_t> ExampleChoice::sample(std::size_t population, std::size_t count) {
   MPITRON_CHECK(count <= population, count, population);
   std::size_t small = 21;  // a list of so many is cheaper than a set

@@ -37,7 +37,7 @@ Json split(const std::string& text, const std::string& separator, std::size_t mo
   return parts;
 }
 
-/// What a call of one of Python's methods returns.
+/// Returns what a call of one of Python's methods returns.
 Json called(const Json& value, const std::string& method, const std::vector<Json>& arguments) {
   if (value.is_array() && method == "index" && arguments.size() == 1) {
     const auto found = std::ranges::find(value, arguments[0]);
@@ -104,6 +104,7 @@ class Reader {
     return result;
   }
 
+  /// Reads a sum; texts are joined and numbers added, as in Python.
   Json sum() {
     Json value = term();
     while (take('+')) {
@@ -119,6 +120,7 @@ class Reader {
     return value;
   }
 
+  /// Reads a term with its methods, fields and places behind it.
   Json term() {
     Json value = primary();
     while (true) {
@@ -135,7 +137,7 @@ class Reader {
     }
   }
 
-  /// By name, or by place.
+  /// Finds a part by name, or by place.
   static Json part(const Json& value, const Json& key) {
     if (value.is_object() && key.is_string() && value.contains(key.get<std::string>())) {
       return value[key.get<std::string>()];
@@ -162,6 +164,7 @@ class Reader {
     return result;
   }
 
+  /// Reads a list, a dictionary, a text, a number or a name.
   Json primary() {
     if (take('[')) {
       return items(']');

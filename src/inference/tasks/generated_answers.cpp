@@ -11,7 +11,7 @@
 namespace mpitron::inference {
 namespace {
 
-/// As lm-evaluation-harness cuts an answer: in front of the first stop text.
+/// Cuts an answer as lm-evaluation-harness does: in front of the first stop text.
 std::string cut(std::string answer, const std::vector<std::string>& until) {
   for (const std::string& stop : until) {
     answer.resize(std::min(answer.find(stop), answer.size()));
@@ -19,6 +19,8 @@ std::string cut(std::string answer, const std::vector<std::string>& until) {
   return answer;
 }
 
+/// Measures overlap of words, which needs the whole corpus where n-grams are counted over all
+/// answers.
 void measure_overlap(const EvaluationTask& task, const std::vector<TaskQuestion>& questions,
                      GenerationResult& result) {
   std::vector<std::pair<std::string, std::string>> texts;
@@ -38,7 +40,7 @@ void measure_overlap(const EvaluationTask& task, const std::vector<TaskQuestion>
   }
 }
 
-/// With several right answers each.
+/// Measures answers with several right ones each.
 void measure_references(const EvaluationTask& task, const std::vector<TaskQuestion>& questions,
                         GenerationResult& result) {
   const auto mean = [&](const char* metric, auto&& measure) -> std::optional<double> {
@@ -62,7 +64,7 @@ void measure_references(const EvaluationTask& task, const std::vector<TaskQuesti
   }
 }
 
-/// Behind the end of a context that leaves room for the answer.
+/// Makes the prompt, cut from the front where the context would leave no room for the answer.
 void prepare(const tokenizers::Tokenizer& tokenizer, const TaskQuestion& question, Index longest,
              GenerationRequest& request, Index& cut) {
   request.prompt = tokenizer.encode(question.contexts.front());
@@ -77,7 +79,7 @@ void prepare(const tokenizers::Tokenizer& tokenizer, const TaskQuestion& questio
   }
 }
 
-/// What all questions of a task are asked with.
+/// Settings with which all questions of a task are asked.
 struct Asking {
   Engine& engine;
   const tokenizers::Tokenizer& tokenizer;
@@ -86,6 +88,7 @@ struct Asking {
   Index answer = 1;  // most tokens of one
 };
 
+/// Makes a greedy request that ends where the task's answers end.
 GenerationRequest request_of(const Asking& how, const TaskQuestion& question, Index& cut) {
   GenerationRequest request{.prompt = {},
                             .max_tokens = how.answer,
@@ -123,6 +126,7 @@ void generate_answers(const Asking& how, std::span<const TaskQuestion> questions
 
 }  // namespace
 
+/// Generates answers to all questions and counts those that each filter finds right.
 GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer& tokenizer,
                                     const EvaluationTask& task,
                                     const std::vector<TaskQuestion>& questions,

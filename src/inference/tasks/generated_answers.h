@@ -8,7 +8,7 @@
 
 namespace mpitron::inference {
 
-/// Which generated answers are the right ones, by each filter of the task.
+/// Counts of right answers, by each filter of the task.
 struct GenerationResult {
   std::vector<std::string> answers;                     // of each question, as generated
   std::vector<std::vector<bool>> correct;               // [filters][questions]

@@ -19,7 +19,8 @@ constexpr const char* kKeys[] = {
     "doc_to_image", "doc_to_references", "target_delimiter",  "fewshot_delimiter", "description",
     "num_fewshot",  "fewshot_config",    "generation_kwargs", "filter_list",       "metric_list",
     "clean"};
-/// Where lm-evaluation-harness finds the documents, and what it lists.
+/// Keys that say where lm-evaluation-harness finds the documents, and what it lists; they change no
+/// measure.
 constexpr const char* kUnread[] = {"dataset_path",
                                    "dataset_name",
                                    "dataset_kwargs",
@@ -54,6 +55,8 @@ void check_single_keys(const YAML::Node& node) {
   }
 }
 
+/// Refuses keys that change what is measured and are not known here; a measure that ignores one
+/// would look right and be another.
 void check_keys(const YAML::Node& root) {
   for (const auto& entry : root) {
     const auto key = entry.first.as<std::string>();
@@ -87,6 +90,7 @@ std::optional<DocumentTemplate> template_of(const YAML::Node& node, const char* 
   return node[key] ? std::optional(DocumentTemplate(text_of(node, key))) : std::nullopt;
 }
 
+/// Reads the choices: a list in the file, or a template that gives one.
 void read_choices(const YAML::Node& root, EvaluationTask& task) {
   const YAML::Node choices = root["doc_to_choice"];
   if (!choices) {
@@ -161,6 +165,8 @@ void read_metrics(const YAML::Node& root, EvaluationTask& task) {
   }
 }
 
+/// Reads one task; each part has its function, and what does not fit the output type is refused by
+/// name.
 EvaluationTask task_of(const YAML::Node& root) {
   check_keys(root);
   const std::string output = text_of(root, "output_type", "multiple_choice");

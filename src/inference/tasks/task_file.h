@@ -9,7 +9,7 @@
 
 namespace mpitron::inference {
 
-/// What a task says of questions about images.
+/// Settings of a task about images.
 struct AboutImages {
   std::optional<DocumentTemplate> image;       // a path below the data's folder
   std::optional<DocumentTemplate> references;  // all right answers

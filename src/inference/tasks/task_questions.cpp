@@ -78,6 +78,7 @@ struct Parts {
   bool inputs_differ = false;
 };
 
+/// Fills in the choices of a document.
 std::vector<std::string> choices_of(const EvaluationTask& task, const TaskDocument& document) {
   std::vector<std::string> choices;
   if (task.choices_are_a_list) {
@@ -102,6 +103,7 @@ void use_as_inputs(const EvaluationTask& task, std::size_t right, Parts& parts) 
   parts.inputs_differ = true;
 }
 
+/// Makes the question of a document, with its right answer.
 Parts parts_of(const EvaluationTask& task, const TaskDocument& document) {
   Parts parts{.text = task.text.text(document), .answer = task.target.text(document)};
   TaskQuestion& question = parts.question;
@@ -188,6 +190,7 @@ class Examples {
 
 }  // namespace
 
+/// Reads documents line by line; each is a JSON object.
 TaskDocuments::TaskDocuments(const std::string& path) {
   data::DocumentReader reader({path}, data::TextDocuments::lines);
   data::DocumentBatch batch;
@@ -217,7 +220,7 @@ bool has_prefixes(const TaskQuestion& question) {
          }) != sorted.end();
 }
 
-/// As lm-evaluation-harness counts them, without its silence.
+/// Warns of choices that begin others, which lm-evaluation-harness counts without a word.
 void warn_of_prefixes(const std::vector<TaskQuestion>& questions,
                       const std::vector<std::string>& places) {
   const auto first = std::ranges::find_if(questions, has_prefixes);
@@ -232,6 +235,8 @@ void warn_of_prefixes(const std::vector<TaskQuestion>& questions,
 
 }  // namespace
 
+/// Makes the questions with their examples in front; the same seed gives the same examples as
+/// lm-evaluation-harness.
 std::vector<TaskQuestion> make_questions(const EvaluationTask& task, const std::string& path,
                                          const TaskExamples& examples) {
   if (task.about.image && examples.count > 0) {

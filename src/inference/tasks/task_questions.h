@@ -8,7 +8,7 @@ namespace mpitron::inference {
 
 /// A document as its task asks for it, examples in front.
 struct TaskQuestion {
-  /// What stands before each choice: the same before all, or what the choices fill in.
+  /// Texts before each choice: the same before all, or what the choices fill in.
   std::vector<std::string> contexts;
   std::vector<std::string> continuations;  // behind these; of a generated answer none
   std::vector<std::string> choices;        // whose lengths acc_norm counts
@@ -27,8 +27,7 @@ struct TaskDocuments {
   explicit TaskDocuments(const std::string& path);
 };
 
-/// Where examples come from: `path` empty: from the questions' own file, without the question
-/// itself.
+/// Source of examples: with an empty `path` the questions' own file, without the question itself.
 struct TaskExamples {
   std::size_t count = 0;
   std::string path;

@@ -1,3 +1,4 @@
+// Measures overlap of words and n-grams: F1 as Megatron's dialogue tasks have it, and corpus BLEU.
 #include "inference/tasks/text_overlap.h"
 
 #include <algorithm>
@@ -58,6 +59,8 @@ std::optional<double> word_f1(const std::string& guess, const std::string& answe
              : 2 * both / (static_cast<double>(guessed.size()) + static_cast<double>(right.size()));
 }
 
+/// Measures BLEU over the whole corpus (Papineni et al. 2002): n-grams up to four, one penalty for
+/// short answers.
 double corpus_bleu(const std::vector<std::pair<std::string, std::string>>& texts) {
   constexpr std::size_t kLongest = 4;
   std::array<long, kLongest> matches{}, all{};

@@ -1,3 +1,5 @@
+// Scores texts by windows, whole passes of a model over batches of equal length. Windows are sorted
+// by length first, so that padding is small; the numbers do not depend on it.
 #include "inference/tasks/window_scorer.h"
 
 #include <algorithm>
@@ -73,6 +75,8 @@ WindowScorer::WindowScorer(device::Device& device, const models::Model& model,
                            tokenizers::TokenId padding, Index batch_size)
     : WindowScorer(options_of(model, padding, batch_size), pass_of(device, model)) {}
 
+/// Scores windows in batches of similar length, and returns them in the order in which they were
+/// given.
 std::vector<WindowScore> WindowScorer::score(std::span<const TextWindow> windows) const {
   std::vector<std::size_t> order(windows.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -101,6 +105,7 @@ std::vector<WindowScore> WindowScorer::score(std::span<const TextWindow> windows
   return scores;
 }
 
+/// Scores one batch; windows are filled up to the longest with padding that no label counts.
 void WindowScorer::score_batch(std::span<const TextWindow> windows,
                                std::span<const std::size_t> chosen,
                                std::vector<double>* numbers) const {

@@ -17,7 +17,7 @@ struct TextWindow {
 /// Keeps the last `length` + 1 tokens; false where that was all.
 bool cut_front(TextWindow& window, std::size_t length);
 
-/// What a model says of the counted tokens of a window.
+/// Scores of the counted tokens of a window.
 struct WindowScore {
   double loss = 0;         // sum of -log p over the padded vocabulary, in nats
   std::size_t tokens = 0;  // counted
@@ -30,7 +30,7 @@ struct TokenBatch {
   std::vector<std::int64_t> tokens, labels;  // [rows, length]
 };
 
-/// What a pass says of each label; 0 where another rank tells it.
+/// Scores of each label in a pass; 0 where another rank tells it.
 struct TokenScores {
   std::vector<double> losses;  // [rows, length]
   std::vector<double> misses;  // likewise; 1: another token is likelier
@@ -60,7 +60,7 @@ class WindowScorer {
   using Pass = std::function<void(const TokenBatch&, TokenScores&)>;
   /// `pass`: called equally often on every rank.
   WindowScorer(Options options, Pass pass) : options_(std::move(options)), pass_(std::move(pass)) {}
-  /// Of a model that lies on this rank, or on all of a tensor parallel group.
+  /// Scores with a model that lies on this rank, or on all of a tensor parallel group.
   WindowScorer(device::Device& device, const models::Model& model, tokenizers::TokenId padding,
                Index batch_size);
 

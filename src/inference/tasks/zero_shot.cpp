@@ -1,3 +1,5 @@
+// Measures perplexity and the prediction of last words as Megatron's tasks/zeroshot_gpt does, with
+// its overlapping windows and its counts of words.
 #include "inference/tasks/zero_shot.h"
 
 #include <algorithm>
@@ -19,6 +21,7 @@ constexpr double kLargestExponent = 20;
 
 }  // namespace
 
+/// Cuts a text into windows, each of which scores only the tokens that no window before it has.
 OverlappingWindows overlapping_windows(const tokenizers::TokenIds& tokens, Index length,
                                        Index stride) {
   const auto targets = static_cast<Index>(tokens.size()) - 1;
@@ -55,6 +58,8 @@ std::string PerplexityResult::line(const std::string& task) const {
       task, average(), perplexity(), adjusted_perplexity(), token_ratio());
 }
 
+/// Measures perplexity of a file, per token and per word of the original text, whose number
+/// tokenisation does not change.
 PerplexityResult perplexity(const WindowScorer& scorer, const tokenizers::Tokenizer& tokenizer,
                             const std::string& path, Index length, Index stride) {
   const std::string text(MappedFile(path).text());
@@ -87,6 +92,8 @@ std::string CompletionResult::line(const std::string& task) const {
       task, right, all, right / all);
 }
 
+/// Makes the window of a text whose last word is to be predicted; `strict` takes the word itself,
+/// else the last token.
 TextWindow completion_window(const tokenizers::Tokenizer& tokenizer, const std::string& text,
                              bool strict) {
   TextWindow window;
@@ -110,6 +117,7 @@ TextWindow completion_window(const tokenizers::Tokenizer& tokenizer, const std::
   return window;
 }
 
+/// Counts texts whose last word's every token is the likeliest.
 CompletionResult completion_accuracy(const WindowScorer& scorer,
                                      const tokenizers::Tokenizer& tokenizer,
                                      const std::string& path, Index length, bool strict) {

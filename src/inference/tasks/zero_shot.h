@@ -31,8 +31,8 @@ struct PerplexityResult {
   std::string line(const std::string& task) const;
 };
 
-/// Of a text file; `path` chooses how words are joined (detokenize_corpus). Error(data) where it
-/// has fewer than two tokens or two words.
+/// Measures a text file; `path` chooses how words are joined (detokenize_corpus). Error(data) where
+/// it has fewer than two tokens or two words.
 PerplexityResult perplexity(const WindowScorer& scorer, const tokenizers::Tokenizer& tokenizer,
                             const std::string& path, Index length, Index stride);
 
@@ -50,8 +50,8 @@ struct CompletionResult {
 TextWindow completion_window(const tokenizers::Tokenizer& tokenizer, const std::string& text,
                              bool strict);
 
-/// Of a JSONL file with the field `text`. `length`: predictions of a window; of longer texts the
-/// end is kept. Error(data) names file and line.
+/// Measures a JSONL file with the field `text`. `length`: predictions of a window; of longer texts
+/// the end is kept. Error(data) names file and line.
 CompletionResult completion_accuracy(const WindowScorer& scorer,
                                      const tokenizers::Tokenizer& tokenizer,
                                      const std::string& path, Index length, bool strict);

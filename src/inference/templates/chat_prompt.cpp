@@ -21,7 +21,7 @@ constexpr std::array kRoles = {"system", "user", "assistant", "tool"};
 constexpr std::size_t kLongestArguments = 16384;  // of a call that is read
 constexpr const char* kBlanks = " \t\n\r\f\v";
 
-/// The address of {"type": "image_url", "image_url": {"url": ".."}}, or null for another part.
+/// Finds the address of {"type": "image_url", "image_url": {"url": ".."}}; null for another part.
 Json image_of(const Json& part) {
   const Json none;
   const bool shown = part.is_object() && part.value("type", Json()) == "image_url";
@@ -30,7 +30,7 @@ Json image_of(const Json& part) {
   return url.is_string() ? url : none;
 }
 
-/// A string, null, or parts of type text and image_url, which are joined.
+/// Reads a content: a string, null, or parts of type text and image_url, which are joined.
 Json content_of(const Json& content, const std::string& image_text) {
   if (content.is_null() || content.is_string()) {
     return content;
@@ -50,7 +50,8 @@ Json content_of(const Json& content, const std::string& image_text) {
   return text;
 }
 
-/// Templates write arguments of calls as JSON, so they need the object and not its text.
+/// Parses arguments of calls, because templates write them as JSON and need the object, not its
+/// text.
 void read_arguments(Json& message) {
   const auto calls = message.find("tool_calls");
   if (calls == message.end() || !calls->is_array()) {
@@ -100,8 +101,8 @@ Json conversation_of(const std::string& messages, const std::string& image_text)
   return list;
 }
 
-/// As Hugging Face cuts it: behind the content with its blanks at the end, if the template kept
-/// them.
+/// Cuts a text behind its last content, with its blanks at the end if the template kept them, as
+/// Hugging Face does.
 std::string up_to_content(std::string text, const Json& content) {
   std::string last = content.is_string() ? content.get<std::string>() : "";
   last.erase(0, std::min(last.find_first_not_of(kBlanks), last.size()));
@@ -116,7 +117,7 @@ std::string up_to_content(std::string text, const Json& content) {
 
 }  // namespace
 
-/// Most chats have none, and are not parsed for them.
+/// Looks for images; most chats have none, and are not parsed for them.
 std::vector<std::string> chat_images(const std::string& messages) {
   if (messages.find("image_url") == std::string::npos) {
     return {};

@@ -7,7 +7,7 @@
 
 namespace mpitron::inference {
 
-/// What a chat request says about its prompt, as the JSON texts that the client sent.
+/// Parts of a chat request that make its prompt, as the JSON texts that the client sent.
 struct ChatRequest {
   std::string messages;
   std::string tools = "null";
@@ -18,16 +18,17 @@ struct ChatRequest {
   std::string image_text = {};          // what comes for an image; empty: images are refused
 };
 
-/// Addresses of the images that messages show (parts of type image_url), in their order.
+/// Returns the addresses of the images that messages show (parts of type image_url), in their
+/// order.
 std::vector<std::string> chat_images(const std::string& messages);
 
-/// The turns of messages without a template, <image> for each image. Error(data) tells what a
-/// message must be.
+/// Returns the turns of messages without a template, <image> for each image. Error(data) tells what
+/// a message must be.
 std::vector<tokenizers::ChatMessage> chat_turns(const std::string& messages);
 
-/// The text of a conversation. Contents that are lists of parts of type text are joined, developer
-/// is system, arguments of tool calls that come as a JSON text are read. Error(data) tells what a
-/// message must be, or what the template raises.
+/// Writes a conversation by its template. Contents that are lists of parts of type text are joined,
+/// developer is system, arguments of tool calls that come as a JSON text are read. Error(data)
+/// tells what a message must be, or what the template raises.
 std::string chat_prompt(const tokenizers::ChatTemplate& chat, const ChatRequest& request);
 
 }  // namespace mpitron::inference

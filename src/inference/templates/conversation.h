@@ -5,8 +5,8 @@
 
 namespace mpitron::inference {
 
-/// A conversation turn by turn and what a model reads of it. Without a template it is one running
-/// text that both sides go on with.
+/// Keeps a conversation turn by turn and makes what a model reads of it. Without a template it is
+/// one running text that both sides go on with.
 class Conversation {
  public:
   /// `chat`: null for none; `system`: what the model is told first, empty for nothing.
@@ -14,8 +14,8 @@ class Conversation {
                std::shared_ptr<const tokenizers::ChatTemplate> chat, std::string system);
 
   bool has_template() const { return chat_ != nullptr; }
-  /// What the model goes on from once the user has said this; nothing is remembered yet.
-  /// Error(data) tells what the template raises.
+  /// Returns the prompt from which the model goes on once the user has said this; nothing is
+  /// remembered yet. Error(data) tells what the template raises.
   tokenizers::TokenIds prompt(const std::string& text) const;
   /// Remembers a question and its answer.
   void add(const std::string& text, const std::string& answer);

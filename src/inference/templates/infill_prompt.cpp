@@ -4,7 +4,8 @@
 
 #include "utils/error.h"
 
-// Order and names of the fill-in-the-middle tokens, a row per family.
+// Lists order and names of the fill-in-the-middle tokens, a row per family; the first family whose
+// tokens the tokenizer has is taken.
 
 namespace mpitron::inference {
 namespace {
@@ -27,7 +28,7 @@ constexpr std::array kFamilies = {
     InfillFamily{"<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"},
     InfillFamily{"[SUFFIX]", "[PREFIX]", "", true}};
 
-/// Whether the text is one token of its own, whose id is appended.
+/// Appends the id of a text that is one token of its own; false where it is not.
 bool append_token(const tokenizers::Tokenizer& tokenizer, const std::string& text, TokenIds& ids) {
   try {
     const TokenIds token = tokenizer.encode_part(text);

@@ -16,7 +16,7 @@ namespace {
 
 using data::kImageWord;
 
-/// The bytes of data:image/png;base64,AAAA.
+/// Decodes the bytes of data:image/png;base64,AAAA.
 std::string bytes_of_data(std::string_view url) {
   constexpr std::string_view kMark = ";base64,";
   const std::size_t at = url.find(kMark);
@@ -29,7 +29,7 @@ std::string bytes_of_data(std::string_view url) {
   return *bytes;
 }
 
-/// Below `root`, whatever links and dots the name has.
+/// Returns a file below `root`, whatever links and dots the name has; Error(usage) for one outside.
 std::filesystem::path file_below(const std::filesystem::path& root, std::string_view name) {
   if (root.empty()) {
     throw_usage("files are not read: the server was started without --allowed-local-media-path");

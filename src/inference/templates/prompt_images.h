@@ -7,40 +7,40 @@
 
 namespace mpitron::inference {
 
-/// What clients may show a model that sees images.
+/// Rules for images that clients may show a model.
 struct ImagePolicy {
   std::filesystem::path root;      // files below it may be named; empty: none may
   Index most_images = 16;          // of a prompt
   Index most_pixels = 50'000'000;  // of an image, before anything is unpacked
 };
 
-/// Images of prompts, read and cut as the model's encoder wants them. Thread-safe.
+/// Reads images of prompts and cuts them as the model's encoder wants them. Thread-safe.
 class PromptImages {
  public:
   PromptImages(const config::VlmConfig& vlm, ImagePolicy policy) : vlm_(vlm), policy_(policy) {}
 
-  /// Of data:image/...;base64,..., or of a file below the root: file:///path or a path.
+  /// Reads data:image/...;base64,..., or a file below the root: file:///path or a path.
   /// Error(usage) for other addresses, nothing is fetched from a network; Error(data) for what is
   /// no image.
   PromptImage read(const std::string& url) const;
-  /// Of the bytes of a file. Error(data) with the name.
+  /// Reads the bytes of a file. Error(data) with the name.
   PromptImage of_bytes(std::span<const std::byte> bytes, const std::string& name) const;
-  /// Ids of a text in which every <image> becomes the positions of the next image. Error(usage)
+  /// Encodes a text in which every <image> becomes the positions of the next image. Error(usage)
   /// where there are more or fewer of them.
   TokenIds encode(const tokenizers::Tokenizer& tokenizer, std::string_view text,
                   std::span<const PromptImage> images) const;
 
-  /// The same of turns as pretrain-vlm learns them: the end of a text behind each.
+  /// Encodes turns as pretrain-vlm learns them: the end of a text behind each.
   TokenIds encode_turns(const tokenizers::Tokenizer& tokenizer,
                         const data::ImageConversation& turns,
                         std::span<const PromptImage> images) const;
 
-  /// What comes for an image in a text: with the tags that the model was trained with.
+  /// Returns the text that stands for an image: with the tags that the model was trained with.
   std::string place() const;
   const ImagePolicy& policy() const { return policy_; }
 
  private:
-  /// Of ids in which config::kImageToken stands for an image.
+  /// Expands ids in which config::kImageToken stands for an image.
   TokenIds expanded(std::span<const TokenId> ids, std::span<const PromptImage> images) const;
   Index positions(const PromptImage& image) const;
 

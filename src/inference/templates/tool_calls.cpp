@@ -7,8 +7,8 @@
 #include "utils/text/blanks.h"
 #include "utils/text/json_nesting.h"
 
-// How the families write calls of functions, and how they are read back: tags with JSON between
-// (Hermes, Qwen), one list (Mistral), bare objects (Llama 3).
+// Reads calls of functions back as the families write them: tags with JSON between (Hermes, Qwen),
+// one list (Mistral), bare objects (Llama 3).
 
 namespace mpitron::inference {
 namespace {
@@ -20,13 +20,13 @@ constexpr std::string_view kPython = "<|python_tag|>";
 constexpr std::string_view kCallBlanks = " \t\r\n";
 constexpr std::size_t kLongest = 1 << 20;  // of what is read as JSON
 
-/// JSON of a size and depth that a call has; discarded otherwise.
+/// Parses JSON of a size and depth that a call has; discarded otherwise.
 Json parse(std::string_view text) {
   return text.size() > kLongest || unlike_real_objects(text) ? Json(Json::value_t::discarded)
                                                              : Json::parse(text, nullptr, false);
 }
 
-/// An object with a name and arguments, which some formats call parameters.
+/// Reads an object with a name and arguments, which some formats call parameters.
 std::optional<ToolCall> call_of(const Json& json) {
   if (!json.is_object() || !json.contains("name") || !json.at("name").is_string()) {
     return std::nullopt;
@@ -91,7 +91,7 @@ CalledText read_objects(const std::string& answer) {
   return result;
 }
 
-/// Bytes before the marker, or before what may become it.
+/// Counts the bytes before the marker, or before what may become it.
 std::size_t before_marker(std::string_view answer, std::string_view marker) {
   const std::size_t at = answer.find(marker);
   if (at != std::string_view::npos) {

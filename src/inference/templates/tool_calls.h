@@ -6,7 +6,7 @@
 
 namespace mpitron::inference {
 
-/// How a family of chat templates has a model write calls of functions.
+/// Ways in which families of chat templates have a model write calls of functions.
 enum class ToolFormat {
   none,
   tags,     // <tool_call>{"name": .., "arguments": ..}</tool_call>: Hermes, Qwen
@@ -14,7 +14,7 @@ enum class ToolFormat {
   objects,  // {"name": .., "parameters": ..}, several behind ';': Llama 3
 };
 
-/// Read from a template's source.
+/// Finds the format in a template's source.
 ToolFormat tool_format(std::string_view chat_template);
 
 struct ToolCall {
@@ -31,7 +31,8 @@ struct CalledText {
 /// Takes the calls out of a finished answer; what is no call as the format has it stays text.
 CalledText read_tool_calls(ToolFormat format, const std::string& answer);
 
-/// Bytes at the beginning of an unfinished answer that belong to no call, whatever follows.
+/// Counts the bytes at the beginning of an unfinished answer that belong to no call, whatever
+/// follows.
 std::size_t text_before_calls(ToolFormat format, std::string_view answer);
 
 }  // namespace mpitron::inference

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kContext = 6;  // tokens before a new one that may change its text
 
-/// Bytes at the end that begin a character and do not complete it.
+/// Counts the bytes at the end that begin a character and do not complete it.
 std::size_t incomplete_tail(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -25,7 +25,7 @@ std::size_t incomplete_tail(std::string_view text) {
   return 0;
 }
 
-/// Longest end of `text` that begins `stop` without completing it.
+/// Returns the longest end of `text` that begins `stop` without completing it.
 std::size_t partial_match(std::string_view text, std::string_view stop) {
   for (std::size_t size = std::min(text.size(), stop.size() - 1); size > 0; --size) {
     if (text.ends_with(stop.substr(0, size))) {
@@ -47,6 +47,8 @@ TextStream::TextStream(const tokenizers::Tokenizer& tokenizer, std::span<const T
   std::erase(stop_.after, "");
 }
 
+/// Decodes the window and returns what is new. A half character at its end stays in the window
+/// until it is whole.
 std::string TextStream::decode_new() {
   const std::string all = tokenizer_.decode(window_);
   const std::string known = tokenizer_.decode(std::span(window_).first(context_));
@@ -78,6 +80,7 @@ bool TextStream::push(TokenId id, bool visible) {
   return false;
 }
 
+/// Looks for stop texts from `from` on, the earliest first; a text may begin before the last token.
 bool TextStream::search(std::size_t from) {
   std::size_t first = std::string::npos;
   for (const std::string& stop : stop_.before) {
@@ -101,6 +104,7 @@ bool TextStream::search(std::size_t from) {
   return false;
 }
 
+/// Settles all text but what may still become a stop text.
 void TextStream::settle() {
   std::size_t held = 0;
   for (const std::string& stop : stop_.before) {

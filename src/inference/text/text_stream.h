@@ -9,7 +9,7 @@ namespace mpitron::inference {
 using tokenizers::TokenId;
 using tokenizers::TokenIds;
 
-/// What ends an answer by its text.
+/// Texts that end an answer.
 struct StopTexts {
   std::vector<std::string> before;  // the answer ends before the first of these
   std::vector<std::string> after;   // the answer ends with the token that brings one of these
@@ -22,18 +22,19 @@ class TextStream {
   TextStream(const tokenizers::Tokenizer& tokenizer, std::span<const TokenId> prompt,
              StopTexts stop);
 
-  /// Takes a token; whether a stop text ended the answer. `visible`: its text is part of it.
+  /// Takes a token and returns whether a stop text ended the answer. `visible`: its text is part of
+  /// it.
   bool push(TokenId id, bool visible = true);
-  /// No more tokens come: what was held back is text after all, half characters become U+FFFD.
+  /// Ends the stream: what was held back is text after all, half characters become U+FFFD.
   void finish();
 
-  /// All of the answer's text that is decided.
+  /// Returns all of the answer's text that is decided.
   const std::string& text() const { return text_; }
-  /// Part of text() that cannot be taken back by a stop text: what a stream may send.
+  /// Returns how much of text() no stop text can take back: what a stream may send.
   std::size_t settled() const { return settled_; }
-  /// The text that ended it; empty where none did.
+  /// Returns the text that ended the answer; empty where none did.
   const std::string& stopped_by() const { return stopped_by_; }
-  /// Bytes of the answer's text before each token.
+  /// Lists the bytes of the answer's text before each token.
   const std::vector<std::size_t>& offsets() const { return offsets_; }
 
  private:

@@ -1,3 +1,5 @@
+// Uploads the columns of a microbatch: transposed to sequences first, cut to what this rank reads,
+// to the device's memory without waiting for it.
 #include "models/base/batch.h"
 
 #include <algorithm>

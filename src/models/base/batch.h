@@ -66,17 +66,17 @@ class ColumnUpload {
   tensor::Tensor hidden_keys(Field<std::int64_t> padding) const;
   /// [b, whole s, whole s] -> [b, s, whole s]; absent where the column is.
   tensor::Tensor mask_rows(Field<std::uint8_t> mask) const;
-  /// The same mask -> [whole s, b], i32: the first position that each one sees, which is where its
+  /// Turns a mask into [whole s, b], i32: the first position that each one sees, which is where its
   /// document begins.
   tensor::Tensor document_starts(Field<std::uint8_t> mask) const;
-  /// Of what `sequences` and `whole` take; double, in the order of their results.
+  /// Sums what `sequences` and `whole` take; double, in the order of their results.
   double sum_of_sequences(Field<float> field) const { return sum(field, slice_); }
   double sum_of_whole(Field<float> field) const {
     return sum(field, whole_rows(microbatch_[field].size()));
   }
 
  private:
-  /// Of a column of so many numbers.
+  /// Returns the slice of a column of so many numbers.
   SequenceSlice whole_rows(std::size_t numbers) const {
     return {.map = {}, .length = static_cast<Index>(numbers) / microbatch_.samples};
   }

@@ -15,8 +15,8 @@ namespace mpitron::models {
 /// tied to the embedding or its own. Parameter names are those of Megatron-Core's local layer spec.
 class Model {
  public:
-  /// Which part of the model it is, this rank's groups, and where its parameters go: the chunks of
-  /// one rank share a list.
+  /// Share of a model: which part it is, this rank's groups, and where its parameters go: the
+  /// chunks of one rank share a list.
   struct Share {
     comm::ParallelGroups groups;
     nn::ModelPart part;
@@ -33,7 +33,7 @@ class Model {
   autograd::ParameterList& parameters() { return *share_.parameters; }
   const config::ModelConfig& config() const { return config_; }
   const nn::ModelPart& part() const { return share_.part; }
-  /// Of the output layer; null where the part has none.
+  /// Returns the output layer's weight; null where the part has none.
   autograd::Parameter* output_weight() const { return output_weight_; }
 
   /// A microbatch on the device, as this model reads it; `slice`: the positions of every sequence
@@ -41,7 +41,7 @@ class Model {
   virtual Batch batch(const HostMicrobatch& microbatch, const SequenceSlice& slice) const = 0;
   /// The names of all tensors that such a batch may have, in one order on all ranks.
   virtual std::span<const std::string_view> batch_fields() const = 0;
-  /// What of a batch hides the padding of the sequences that `logits` are of.
+  /// Names the field of a batch that hides the padding of the sequences that `logits` are of.
   virtual Field<std::uint8_t> padding_of_logits() const { return kAttentionMask; }
 
   // `input`, [s, b, h]: what the chunk before this one computed; unused where the part has the
@@ -62,8 +62,8 @@ class Model {
   /// layer behind the last. Only models with depths have them.
   virtual autograd::Var predict(autograd::Context& context, Index depth,
                                 const autograd::Var& hidden, const Batch& batch) const;
-  /// In a pass of an encoder (autograd::CachedPass): keeps what the decoder looks at of the batch's
-  /// tokens. Only models with an encoder have one.
+  /// Keeps what the decoder looks at of the batch's tokens, in a pass of an encoder
+  /// (autograd::CachedPass). Only models with an encoder have one.
   virtual void encode(autograd::Context& context, const Batch& batch) const;
   /// [T * positions, h], tile by tile: what stands in a text for images' tiles, [T, 3, edge, edge].
   /// Only models that see images have it.
@@ -72,7 +72,8 @@ class Model {
   /// the padded vocabulary take part in the softmax like all others.
   virtual autograd::Var logits(autograd::Context& context, const Batch& batch,
                                const autograd::Var& input = {}) const = 0;
-  /// Of the part with the output: one for each of `objective_traits`. Their sum is what is trained.
+  /// Returns the objectives of the part with the output: one for each of `objective_traits`. Their
+  /// sum is what is trained.
   virtual std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
                                             const autograd::Var& input = {}) const = 0;
   /// Before the passes of a training step (from 1), and after its update. What a step leaves behind
@@ -82,7 +83,7 @@ class Model {
   virtual void end_step() {}
   /// How much of the parameters that are averages of others stays in a step (from 1).
   virtual double average_momentum(Index /*iteration*/) const { return 1; }
-  /// The same on all parts; the first is what is trained, the language model's loss.
+  /// Names the objectives on all parts; the first is what is trained, the language model's loss.
   virtual std::vector<ObjectiveTraits> objective_traits() const { return {{.name = "lm loss"}}; }
 
  protected:
@@ -98,7 +99,8 @@ class Model {
   const comm::ParallelGroups& groups() const { return share_.groups; }
   device::Device& device() const { return device_; }
   const std::optional<nn::LanguageModelEmbedding>& embedding() const { return embedding_; }
-  /// Of a sequence that this rank, or its tensor parallel group, has `s` rows of.
+  /// Returns the rotary tables' rows of a sequence that this rank, or its tensor parallel group,
+  /// has `s` rows of.
   std::optional<ops::RotaryTables> rotary_rows(autograd::Context& context, Index s) const;
   /// Rows of x [s, b, h] of the whole tensor parallel group.
   Index whole_rows(const autograd::Var& x) const;

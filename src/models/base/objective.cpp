@@ -1,3 +1,5 @@
+// Computes an objective's sums over this rank's tokens, in fp64, and the seed of its backward pass;
+// the caller adds the sums of other ranks.
 #include "models/base/objective.h"
 
 namespace mpitron::models {

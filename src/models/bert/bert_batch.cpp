@@ -1,3 +1,4 @@
+// Lists the columns of BERT's samples and puts its microbatches on the device.
 #include "models/bert/bert_batch.h"
 
 namespace mpitron::models {

@@ -1,3 +1,5 @@
+// Lists a GPT's columns and puts its microbatches on the device; pairs of answers have columns of
+// their own.
 #include "models/gpt/gpt_batch.h"
 
 namespace mpitron::models {

@@ -13,7 +13,7 @@ inline constexpr Field<float> kPairs{"pairs"};
 inline constexpr Field<std::int64_t> kTeacherIds{"teacher_ids"};
 inline constexpr Field<float> kTeacherLogProbs{"teacher_log_probs"};
 
-/// What a GPT reads of a batch, in the order in which ranks tell each other of it: tokens,
+/// Lists what a GPT reads of a batch, in the order in which ranks tell each other of it: tokens,
 /// position_ids, labels, loss_mask, [s, b], attention_mask, [b, s, whole s], document_starts,
 /// reference_margins, pairs, teacher_ids and teacher_log_probs.
 std::span<const std::string_view> gpt_fields();

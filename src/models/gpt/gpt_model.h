@@ -26,8 +26,8 @@ class GptModel : public Model {
                         const Batch& batch) const override;
   std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
                                     const autograd::Var& input = {}) const override;
-  /// Of pairs of answers: their loss, the share that is told apart rightly, and the margins. With a
-  /// teacher: what is trained, the label's part of it and the teacher's.
+  /// Returns the objectives. Of pairs of answers: their loss, the share that is told apart rightly,
+  /// and the margins. With a teacher: what is trained, the label's part of it and the teacher's.
   std::vector<ObjectiveTraits> objective_traits() const override;
   /// The loss of every token, [s, b], fp32. In training its backward pass is also that of the
   /// losses of multi-token prediction, whose values the context's sums get ("mtp loss").
@@ -41,11 +41,11 @@ class GptModel : public Model {
  private:
   std::vector<Objective> distilled(autograd::Context& context, const Batch& batch,
                                    const autograd::Var& input) const;
-  /// From the losses of tokens.
+  /// Makes the objectives of pairs from the losses of tokens.
   std::vector<Objective> preferences(autograd::Context& context, const Batch& batch,
                                      const autograd::Var& losses) const;
-  /// What a depth of multi-token prediction knows, and what it is to say: labels and their mask
-  /// as many positions further, 0 behind the end.
+  /// State of a depth of multi-token prediction, and what it is to say: labels and their mask as
+  /// many positions further, 0 behind the end.
   struct Prediction {
     autograd::Var hidden;
     tensor::Tensor labels, mask;

@@ -1,3 +1,6 @@
+// Merges tiles of images into their texts: positions, labels and masks of the merged rows are
+// computed on the host, before anything is embedded. Rows that become too long are cut, as in the
+// reference.
 #include "models/llava/llava_batch.h"
 
 #include <algorithm>
@@ -168,7 +171,7 @@ void weigh_turns(std::vector<float>& loss_mask, Index samples) {
   }
 }
 
-/// Of [s, b] the positions of a slice.
+/// Cuts the positions of a slice out of [s, b].
 template <class T>
 std::vector<T> sliced(const std::vector<T>& values, const SequenceSlice& slice, Index samples) {
   std::vector<T> result;
@@ -224,7 +227,7 @@ tensor::Tensor text_first(device::Device& device, std::span<const std::int64_t> 
   return copied(device, result, {t, b});
 }
 
-/// Of every token its place in its text, [t, b].
+/// Returns every token's place in its text, [t, b].
 tensor::Tensor places_in_text(device::Device& device, const HostMicrobatch& microbatch, Index t) {
   const Index b = microbatch.samples;
   const std::span<const std::int64_t> segments = microbatch[kSegments];

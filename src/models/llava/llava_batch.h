@@ -19,7 +19,7 @@ inline constexpr Field<std::int64_t> kMergedFrom{"merged_from"};
 inline constexpr Field<float> kSeenRows{"seen_rows"};
 inline constexpr Field<std::int64_t> kSeenChoice{"seen_choice"};
 
-/// What a GPT that sees images reads of a batch: tokens and position_ids of the text, [t, b],
+/// Lists what a GPT that sees images reads of a batch: tokens and position_ids of the text, [t, b],
 /// labels and loss_mask of the merged rows, [s, b], tiles, [patches, T, 3 P P] in the order
 /// channel, row, column; merged_rows and merged_from as MergedRows has them; where several texts
 /// share a row, an attention_mask.
@@ -36,7 +36,7 @@ struct MergedRows {
   double loss_tokens = 0;              // sum of the mask over all positions
 };
 
-/// What a rank makes of a microbatch.
+/// Share of a microbatch that a rank computes.
 struct MergeShare {
   SequenceSlice slice;      // the positions of every merged sequence that it has
   Index text_multiple = 1;  // texts are filled up to a multiple of so many tokens
@@ -53,12 +53,12 @@ struct TileRange {
 MergedRows merge_images(const HostMicrobatch& microbatch, const config::VlmConfig& vlm, Index s,
                         const MergeShare& share = {});
 
-/// The same on the device, of the rank's positions, with its tiles as patches.
+/// Puts the rank's positions on the device, with its tiles as patches.
 Batch llava_batch(device::Device& device, const HostMicrobatch& microbatch,
                   const config::VlmConfig& vlm, const MergeShare& share = {});
 
-/// Of tiles [T, 3, H, W] `count` from `first` on as patches, [patches, count, 3 P P]; zeros where
-/// there are no more.
+/// Cuts tiles [T, 3, H, W], `count` from `first` on, into patches, [patches, count, 3 P P]; zeros
+/// where there are no more.
 tensor::Tensor tile_patches(device::Device& device, std::span<const float> pixels,
                             const config::VlmConfig& vlm, const TileRange& range);
 

@@ -1,3 +1,5 @@
+// Joins an image tower and a projector to a GPT. Tiles are shared out evenly over ranks, and their
+// embeddings brought together again, because images lie unevenly in the texts.
 #include "models/llava/llava_model.h"
 
 #include <algorithm>
@@ -34,7 +36,8 @@ void take_sizes(config::ModelConfig& config, const config::TowerSizes& sizes) {
   config.qk_layernorm = config.qk_l2_norm = false;
 }
 
-/// Without dropout: which tiles a rank has depends on the images of others.
+/// Returns the tower's configuration, without dropout: which tiles a rank has depends on the images
+/// of others.
 config::ModelConfig tower_of(config::ModelConfig config) {
   const config::VlmConfig& vlm = *config.vlm;
   config.position_embedding_type = config::PositionEmbedding::none;
@@ -54,7 +57,7 @@ config::ModelConfig tower_of(config::ModelConfig config) {
   return config;
 }
 
-/// With the language model's width.
+/// Returns the projector's configuration, with the language model's width.
 config::ModelConfig projector_of(config::ModelConfig config) {
   if (const auto& sizes = config.vlm->projector_sizes) {
     config.ffn_hidden_size = sizes->ffn_hidden_size;
@@ -74,8 +77,8 @@ comm::ParallelGroups whole_sequences(comm::ParallelGroups groups) {
   return groups;
 }
 
-/// Where position (i, j), block k of the shuffled [g/2 g/2, T, 4 h] comes from in [g g, T, h]: rows
-/// of (position, tile), four neighbours of which are one row of the result.
+/// Lists the rows in [g g, T, h] from which position (i, j), block k of the shuffled [g/2 g/2, T, 4
+/// h] comes: rows of (position, tile), four neighbours of which are one row of the result.
 std::vector<std::int64_t> shuffled_rows(Index grid, Index tiles) {
   std::vector<std::int64_t> rows;
   for (Index i = 0; i < grid / 2; ++i) {

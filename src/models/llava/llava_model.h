@@ -22,13 +22,14 @@ class LlavaModel final : public GptModel {
   autograd::Var embed(autograd::Context& context, const Batch& batch) const override;
 
  private:
-  /// Without the class token or with pixels shuffled, as the configuration says.
+  /// Takes the positions of a tower's output that are used: without the class token or with pixels
+  /// shuffled, as the configuration says.
   autograd::Var seen(autograd::Context& context, const autograd::Var& tower) const;
   /// [positions, T, h] of the batch's tiles, as the language model sees them.
   autograd::Var projected(autograd::Context& context, const Batch& batch) const;
   /// Rows of the tiles of all ranks that share the sequences.
   autograd::Var images(autograd::Context& context, const Batch& batch) const;
-  /// Of tokens, some of which stand for rows of images (kSeenChoice).
+  /// Embeds tokens, some of which stand for rows of images (kSeenChoice).
   autograd::Var embed_cached(autograd::Context& context, const Batch& batch) const;
   void freeze();
 

@@ -1,3 +1,5 @@
+// Lists the columns of T5's samples and puts its microbatches on the device, encoder and decoder
+// apart.
 #include "models/t5/t5_batch.h"
 
 namespace mpitron::models {

@@ -12,8 +12,9 @@ inline constexpr Field<std::int64_t> kDecoderPaddingMask{
 inline constexpr Field<std::int64_t> kDecoderPositionIds{"decoder_position_ids"};
 inline constexpr Field<std::uint8_t> kDecoderAttentionMask{"decoder_attention_mask"};
 
-/// What a T5 reads of a batch: tokens and position_ids, [s, b], labels, loss_mask, decoder_tokens
-/// and decoder_position_ids, [d, b], attention_mask, [b, 1, s], decoder_attention_mask, [b, 1, d].
+/// Lists what a T5 reads of a batch: tokens and position_ids, [s, b], labels, loss_mask,
+/// decoder_tokens and decoder_position_ids, [d, b], attention_mask, [b, 1, s],
+/// decoder_attention_mask, [b, 1, d].
 std::span<const std::string_view> t5_fields();
 
 Batch t5_batch(device::Device& device, const HostMicrobatch& microbatch,

@@ -12,8 +12,8 @@ using autograd::Var;
 
 namespace {
 
-/// Of the layers of both, which of the encoder's `layers` a part has; its last norm comes with its
-/// last layer.
+/// Returns the part of the encoder's `layers` that a chunk has, of the layers of both; its last
+/// norm comes with its last layer.
 nn::ModelPart encoder_part(const nn::ModelPart& part, Index layers) {
   const Index first = std::min(part.first_layer, layers);
   const Index end = std::min(part.first_layer + part.num_layers, layers);
@@ -21,7 +21,7 @@ nn::ModelPart encoder_part(const nn::ModelPart& part, Index layers) {
       .first_layer = first, .num_layers = end - first, .has_output = end > first && end == layers};
 }
 
-/// Those of the decoder, counted from its first.
+/// Returns the part of the decoder, counted from its first layer.
 nn::ModelPart decoder_part(const nn::ModelPart& part, Index encoder_layers) {
   const Index first = std::max(part.first_layer, encoder_layers);
   const Index end = std::max(part.first_layer + part.num_layers, encoder_layers);

@@ -35,11 +35,11 @@ class T5Model final : public Model {
                                                     const std::string& prefix, Index s,
                                                     bool bidirectional) const;
   Streams start(autograd::Context& context, const Batch& batch, const autograd::Var& input) const;
-  /// What this part's layers make of them.
+  /// Runs this part's layers on both streams.
   Streams run(autograd::Context& context, const Batch& batch, const autograd::Var& input) const;
   autograd::Var run_encoder(autograd::Context& context, const Batch& batch,
                             const autograd::Var& stream) const;
-  /// Of the rows of a cached pass.
+  /// Runs the rows of a cached pass.
   autograd::Var run_cached(autograd::Context& context, const Batch& batch) const;
   nn::LayerInputs decoder_inputs(autograd::Context& context, const Batch& batch,
                                  const autograd::Var& stream) const;

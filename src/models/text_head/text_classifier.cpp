@@ -1,3 +1,5 @@
+// Puts a classifier over an encoder or decoder for `mpitron finetune`. The rows that the classifier
+// reads are named by the batch, so that only they go through its layers.
 #include "models/text_head/text_classifier.h"
 
 #include "models/bert/bert_batch.h"

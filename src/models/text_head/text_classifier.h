@@ -5,8 +5,8 @@
 
 namespace mpitron::models {
 
-/// What `mpitron finetune` teaches: classes, a score or a choice of texts, read from the first
-/// position of an encoder (through a pooler) or from the last token of a decoder. Objective
+/// Learns what `mpitron finetune` teaches: classes, a score or a choice of texts, read from the
+/// first position of an encoder (through a pooler) or from the last token of a decoder. Objective
 /// "lm loss", a mean over microbatches, and of classes and choices "accuracy", which is told only.
 class TextClassifier final : public Model {
  public:

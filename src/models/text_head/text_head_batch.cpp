@@ -1,3 +1,5 @@
+// Prepares labelled texts. Of a decoder each text's last token is read, so the batch carries its
+// row and the way back.
 #include "models/text_head/text_head_batch.h"
 
 #include <algorithm>

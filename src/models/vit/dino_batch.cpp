@@ -1,3 +1,5 @@
+// Prepares DINO's crops. Crops are ordered by size and then by image, so that each size is one pass
+// of the backbone; pairs of teacher and student rows are listed once for the loss.
 #include "models/vit/dino_batch.h"
 
 #include <algorithm>
@@ -11,8 +13,8 @@ namespace {
 using config::VisionConfig;
 using tensor::Tensor;
 
-/// Where `count` crops of `numbers` numbers begin, behind the first `skipped` numbers of every
-/// image.
+/// Lists the places where `count` crops of `numbers` numbers begin, behind the first `skipped`
+/// numbers of every image.
 std::vector<const float*> crops_of(std::span<const float> pixels, Index images, Index skipped,
                                    Index count, Index numbers) {
   const Index per_image = static_cast<Index>(pixels.size()) / images;

@@ -1,3 +1,5 @@
+// Trains DINO's student and moves its teacher. The teacher runs without gradient and its weights
+// follow the student's behind each update; the centre is averaged over all replicas.
 #include "models/vit/dino_model.h"
 
 #include "models/vit/dino_batch.h"
@@ -21,7 +23,7 @@ constexpr double kStudentTemperature = 0.1;
 constexpr double kCentreMomentum = 0.9;
 constexpr std::uint64_t kLocalCrops = 0x4C4F43414C;  // of the seed of their dropout
 
-/// Of the student's pass over so many crops of each image.
+/// Returns the context of the student's pass over so many crops of each image.
 Context with_crops(Context context, Index crops, std::uint64_t seed) {
   context.seed ^= seed;
   context.position.first_sample *= crops;

@@ -17,7 +17,8 @@ class DinoModel final : public Model {
   /// [rows, outputs]: what the student says of the batch's crops, large ones first.
   autograd::Var hidden(autograd::Context& context, const Batch& batch,
                        const autograd::Var& input = {}) const override;
-  /// The same, [1, rows, outputs]. Of whole images, [1, b, h]: the teacher's features.
+  /// Returns the head's outputs, [1, rows, outputs]; of whole images, [1, b, h], the teacher's
+  /// features.
   autograd::Var logits(autograd::Context& context, const Batch& batch,
                        const autograd::Var& input = {}) const override;
   std::vector<Objective> objectives(autograd::Context& context, const Batch& batch,
@@ -33,7 +34,7 @@ class DinoModel final : public Model {
   /// Features of images: the first position of what the backbone makes of them, [rows, h].
   autograd::Var features(autograd::Context& context, const VitBackbone& backbone,
                          const Batch& images) const;
-  /// What the teacher says of the large crops, [2 b, outputs].
+  /// Returns the teacher's outputs for the large crops, [2 b, outputs].
   tensor::Tensor taught(autograd::Context& context, const Batch& batch) const;
 
   VitBackbone student_, teacher_;

@@ -1,3 +1,5 @@
+// Computes DINO's schedules as pure functions of the iteration, so that a resumed run goes on
+// alike.
 #include "models/vit/dino_schedule.h"
 
 #include <cmath>

@@ -1,3 +1,5 @@
+// Measures painted images by PSNR and SSIM (Wang et al. 2004, Gaussian window) on the host; both
+// are told and never trained.
 #include "models/vit/image_quality.h"
 
 #include <algorithm>
@@ -14,7 +16,7 @@ struct Planes {
   std::vector<double> painted, target;
 };
 
-/// What is behind the mask, as planes; 0 elsewhere.
+/// Cuts out what is behind the mask, as planes; 0 elsewhere.
 std::vector<Planes> masked_planes(const PaintedPatches& patches,
                                   const config::VisionConfig& vision) {
   const Index samples = patches.painted.shape()[1], edge = vision.patch;

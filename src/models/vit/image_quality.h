@@ -16,7 +16,7 @@ struct ImageQuality {
   std::optional<double> ssim;  // Wang et al. 2004; absent where images are smaller than the window
 };
 
-/// On the host, fp32.
+/// Patches that were painted and their originals; on the host, fp32.
 struct PaintedPatches {
   tensor::Tensor painted, target;  // [n, b, P P 3]
   tensor::Tensor mask;             // [n, b], 1 = behind the mask

@@ -1,3 +1,4 @@
+// Resizes tables of positions, so that a model trained on images of one size starts on another.
 #include "models/vit/position_table.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ Index whole_root(Index value) {
   return root * root == value ? root : 0;
 }
 
-/// Where a new row or column lies between two old ones.
+/// Place of a new row or column between two old ones.
 struct Between {
   Index low, high;
   float share;  // of the higher one

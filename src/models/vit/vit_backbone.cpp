@@ -1,3 +1,4 @@
+// Runs a vision transformer's layers without causal mask; a pipeline cuts it as it does any model.
 #include "models/vit/vit_backbone.h"
 
 #include "models/vit/vit_batch.h"

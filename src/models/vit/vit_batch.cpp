@@ -1,3 +1,5 @@
+// Cuts images into patches: rows of patches, each with its pixels by row, column and channel, 0
+// where a mask hides the patch.
 #include "models/vit/vit_batch.h"
 
 #include <algorithm>
@@ -44,7 +46,7 @@ Tensor patches_of(device::Device& device, std::span<const float* const> images,
   return tensor::prefetch(device, result);
 }
 
-/// Where the images of a microbatch begin.
+/// Lists where the images of a microbatch begin.
 std::vector<const float*> images_of(const HostMicrobatch& microbatch, const VisionConfig& vision) {
   std::vector<const float*> images;
   for (Index i = 0; i < microbatch.samples; ++i) {

@@ -10,8 +10,8 @@ inline constexpr Field<float> kPatchMask{"patch_mask"};  // [b, n], 1 = masked; 
 inline constexpr Field<float> kPatches{"patches"};               // what the model sees
 inline constexpr Field<float> kTargetPatches{"target_patches"};  // as it was before it was masked
 
-/// What a ViT reads of a batch: position_ids, [class tokens + n, b], patches, [n, b, P P 3], in the
-/// order of rows, of numbers row, column, channel, 0 behind the mask; to classify labels and
+/// Lists what a ViT reads of a batch: position_ids, [class tokens + n, b], patches, [n, b, P P 3],
+/// in the order of rows, of numbers row, column, channel, 0 behind the mask; to classify labels and
 /// loss_mask, [1, b]; to inpaint target_patches and loss_mask, [n, b], 1 behind the mask.
 std::span<const std::string_view> vit_fields();
 

@@ -1,3 +1,4 @@
+// Classifies images by the first class token.
 #include "models/vit/vit_classifier.h"
 
 #include "models/vit/vit_batch.h"

@@ -10,8 +10,8 @@ LayerCosts latent_attention_costs(const config::ModelConfig& model);
 LayerWork self_attention_work(const config::ModelConfig& model, const config::LayerSpec& spec);
 LayerWork latent_attention_work(const config::ModelConfig& model, const config::LayerSpec& spec);
 
-/// Of a decoder of decoder_seq_length tokens that sees seq_length positions of its encoder. The
-/// reference's formula leaves it out of the model's sum.
+/// Counts cross attention of a decoder of decoder_seq_length tokens that sees seq_length positions
+/// of its encoder. The reference's formula leaves it out of the model's sum.
 LayerCosts cross_attention_costs(const config::ModelConfig& model);
 
 }  // namespace mpitron::nn

@@ -1,3 +1,5 @@
+// Attends between a layer's projections. It decides once which exchange, mask, window and sink the
+// layer has, and passes whole sequences and cached ones to their ops.
 #include "nn/attention/core_attention.h"
 
 #include <algorithm>

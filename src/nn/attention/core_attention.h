@@ -19,9 +19,9 @@ class CoreAttention {
   autograd::Var forward(autograd::Context& context, const autograd::Recomputable& qkv,
                         const LayerInputs& inputs) const;
   const ops::QkvLayout& layout() const { return settings_.layout; }
-  /// Without what a pass brings.
+  /// Returns the settings without what a pass brings.
   const ops::AttentionSettings& settings() const { return settings_; }
-  /// Who shares the sequence.
+  /// Returns the ranks that share the sequence.
   comm::Group& ranks() const { return *context_groups_.all; }
 
  private:

@@ -1,3 +1,5 @@
+// Attends from a decoder to an encoder's output. In generation the encoder's keys and values are
+// put into a cache once for a request and read by all its steps.
 #include "nn/attention/cross_attention.h"
 
 #include "ops/attention/cached_attention.h"

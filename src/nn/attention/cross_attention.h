@@ -17,7 +17,7 @@ class CrossAttention {
   /// x [s, b, h], [s, b, h] out; of the inputs the memory, which must be there.
   BranchOutput forward(autograd::Context& context, const autograd::Recomputable& x,
                        const LayerInputs& inputs) const;
-  /// In a pass of an encoder: keeps the keys and values of its output, [s, 1, h].
+  /// Keeps the keys and values of an encoder's output, [s, 1, h], in the encoder's pass.
   void keep_encoded(autograd::Context& context, const autograd::Var& memory) const;
 
  private:

@@ -1,3 +1,5 @@
+// Builds latent attention from down projections, norms and up projections. Training multiplies the
+// latents out; generation keeps them in its cache and multiplies queries and results instead.
 #include "nn/attention/multi_latent_attention.h"
 
 #include <cmath>
@@ -128,7 +130,8 @@ Var MultiLatentAttention::up_projected(Context& context, const Latents& latents,
   return ops::latent_qkv(context, up, heads_, rotates_ ? rotary : std::nullopt);
 }
 
-/// With --recompute-modules mla_up_proj the latents are kept and qkv is made of them again.
+/// Makes the fused qkv. With --recompute-modules mla_up_proj the latents are kept and qkv is made
+/// of them again.
 Recomputable MultiLatentAttention::fused_qkv(Context& context, const Latents& latents,
                                              const std::optional<ops::RotaryTables>& rotary) const {
   Var qkv = up_projected(context, latents, rotary);

@@ -22,7 +22,7 @@ class MultiLatentAttention final : public Mixer {
                        const LayerInputs& inputs) const override;
 
  private:
-  /// What heads are made of.
+  /// Latents that heads are made of.
   struct Latents {
     autograd::Recomputable q;  // [s, b, rq], or [s, b, h] where queries are not compressed
     autograd::Var kv;          // [s, b, rkv]
@@ -34,7 +34,7 @@ class MultiLatentAttention final : public Mixer {
   Latents latents(autograd::Context& context, const autograd::Recomputable& x) const;
   autograd::Var up_projected(autograd::Context& context, const Latents& latents,
                              const std::optional<ops::RotaryTables>& rotary) const;
-  /// Not kept where `mla_up_proj` is recomputed.
+  /// Makes the fused qkv, which is not kept where `mla_up_proj` is recomputed.
   autograd::Recomputable fused_qkv(autograd::Context& context, const Latents& latents,
                                    const std::optional<ops::RotaryTables>& rotary) const;
   autograd::Var cached(autograd::Context& context, const Latents& latents,

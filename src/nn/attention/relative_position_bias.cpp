@@ -1,3 +1,5 @@
+// Looks T5's relative bias up: one embedding row for each bucket of distances, made once for a pass
+// and used by all layers of the stack.
 #include "nn/attention/relative_position_bias.h"
 
 #include <algorithm>

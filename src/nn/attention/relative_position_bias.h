@@ -10,7 +10,8 @@ struct RelativeBuckets {
   Index max_distance = 128;   // from here on all share the last
   bool bidirectional = true;  // keys behind the query have the upper half
 
-  /// Of a key `distance` positions behind its query: exact for near ones, logarithmic for others.
+  /// Returns the bucket of a key `distance` positions behind its query: exact for near ones,
+  /// logarithmic for others.
   Index operator()(Index distance) const;
 };
 
@@ -18,7 +19,7 @@ struct RelativeBuckets {
 /// layers (Raffel et al. 2020).
 class RelativePositionBias {
  public:
-  /// For sequences of `s` tokens.
+  /// Makes the bias for sequences of `s` tokens.
   RelativePositionBias(const Builder& builder, device::Device& device, Index s, bool bidirectional);
 
   /// [2 s - 1, 1, n] of all heads, in the model's type: from the key s - 1 before its query to that

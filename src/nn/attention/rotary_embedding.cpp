@@ -1,3 +1,6 @@
+// Makes tables of rotary angles and stretches their frequencies as the model's configuration says
+// (linear, Llama 3, YaRN). Angles are computed in fp32 as in the reference, since a last bit of
+// them shows in recorded runs.
 #include "nn/attention/rotary_embedding.h"
 
 #include <algorithm>
@@ -74,8 +77,8 @@ std::vector<double> llama3_scaled(std::vector<double> inverse, double factor) {
   return inverse;
 }
 
-/// The same by dimensions: between `low` and `high` a ramp leads from the plain to the slower
-/// frequencies (Peng et al. 2023).
+/// Stretches frequencies by dimensions: between `low` and `high` a ramp leads from the plain to the
+/// slower frequencies (Peng et al. 2023).
 std::vector<double> yarn_scaled(const std::vector<double>& inverse, double base,
                                 const YarnScaling& scaling) {
   const double dim = 2.0 * static_cast<double>(inverse.size());

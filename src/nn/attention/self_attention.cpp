@@ -1,3 +1,5 @@
+// Builds self attention: fused projection, norms of heads, rotary positions, core attention, output
+// gate, projection. Ranks of a tensor parallel group have whole query groups, or share one.
 #include "nn/attention/self_attention.h"
 
 #include <tuple>
@@ -39,8 +41,8 @@ SelfAttention::SelfAttention(const Builder& builder, Index layer_number, bool ca
   make_updates(builder);
 }
 
-/// Of the fused projection queries, keys and values each have factors of their own, as in Hugging
-/// Face's models; in a query group their rows lie side by side.
+/// Makes low-rank updates; queries, keys and values of the fused projection each have factors of
+/// their own, as in Hugging Face's models; in a query group their rows lie side by side.
 void SelfAttention::make_updates(const Builder& builder) {
   const config::ModelConfig& config = builder.config();
   const Index d = config.kv_channels, queries = share_.local.queries_per_group();

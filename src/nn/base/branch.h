@@ -4,7 +4,7 @@
 
 namespace mpitron::nn {
 
-/// What a sub-block hands to the residual stream: its output, and the bias that the residual
+/// Result of a sub-block for the residual stream: its output, and the bias that the residual
 /// addition fuses.
 struct BranchOutput {
   autograd::Var output;  // [s, b, h]

@@ -1,3 +1,5 @@
+// Creates parameters of layers. Everything that decides a parameter's first values, its cut over
+// ranks and the replicas of its gradient is set here, so that layers name shapes only.
 #include "nn/base/builder.h"
 
 #include <cmath>

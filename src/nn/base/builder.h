@@ -14,7 +14,7 @@ using autograd::Parameter;
 /// weights, std / sqrt(2 L) for the layers that write into the residual stream, zeros for biases.
 class Builder {
  public:
-  /// What every layer of a model is made from; outlives the builders.
+  /// Context in which every layer of a model is made; outlives the builders.
   struct BuildContext {
     const config::ModelConfig& config;
     const comm::ParallelGroups& groups;
@@ -34,18 +34,18 @@ class Builder {
   }
   Builder of_layer(Index number) const;
 
-  /// Whose parameters are made; 0: outside the layers.
+  /// Returns the layer whose parameters are made; 0: outside the layers.
   Index layer_number() const { return context_.layer; }
-  /// What Hugging Face calls this place (config::module_name).
+  /// Returns Hugging Face's name of this place (config::module_name).
   std::string module_name() const { return config::module_name(prefix_); }
 
-  /// Who shares the weights of this layer.
+  /// Returns who shares the weights of this layer.
   ops::TensorParallel tensor_parallel() const {
     return {groups().tensor.get(), groups().sequence_parallel, config().tp_comm_overlap};
   }
   /// This rank's even piece of every one of `blocks` blocks of a dimension.
   tensor::Shard piece(int dim, Index extent, Index blocks = 1) const;
-  /// The same of every part of the rows, whatever its size.
+  /// Cuts every part of the rows, whatever its size.
   tensor::Shard pieces_of_parts(std::initializer_list<Index> parts) const;
 
   /// Column parallel where a shard of its rows is given.
@@ -53,20 +53,20 @@ class Builder {
                            const tensor::Shard& rows = {}) const;
   /// linear_proj and linear_fc2: row parallel.
   Parameter& output_weight(const std::string& name, Index out, Index in) const;
-  /// The same, which starts at std / sqrt(branches): as many write into the residual stream.
+  /// Creates a weight that starts at std / sqrt(branches): as many write into the residual stream.
   Parameter& output_weight(const std::string& name, Index out, Index in, Index branches) const;
-  /// The same of an expert; its pieces lie on the ranks of groups().expert_tensor. Rows are cut
-  /// in each of `blocks` blocks.
+  /// Creates an expert's weight, whose pieces lie on the ranks of groups().expert_tensor. Rows are
+  /// cut in each of `blocks` blocks.
   Parameter& expert_weight(const std::string& name, Index out, Index in, Index blocks) const;
   Parameter& expert_output_weight(const std::string& name, Index out, Index in) const;
-  /// Of an expert that lies whole on its rank.
+  /// Creates the bias of an expert that lies whole on its rank.
   Parameter& expert_bias(const std::string& name, Index size) const;
-  /// The same on every tensor parallel rank, which sees its rows of a cut sequence only.
+  /// Creates a weight on every tensor parallel rank, which sees its rows of a cut sequence only.
   Parameter& replicated_weight(const std::string& name, Index out, Index in) const;
   /// Null where the layer has no bias.
   Parameter* bias(const std::string& name, Index size, bool present,
                   const tensor::Shard& shard = {}) const;
-  /// Of a row parallel layer: added after the sum over the ranks.
+  /// Creates the bias of a row parallel layer: added after the sum over the ranks.
   Parameter* output_bias(const std::string& name, Index size, bool present) const;
   /// A matrix that every rank has whole: a small table or layer.
   Parameter& matrix(const std::string& name, Index rows, Index columns) const;

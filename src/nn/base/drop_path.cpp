@@ -1,3 +1,5 @@
+// Drops branches of residual layers by sample. The factor of each row is drawn by its global
+// sample, so that layouts leave out the same ones.
 #include "nn/base/drop_path.h"
 
 #include <cmath>

@@ -12,7 +12,7 @@ struct Memory {
   tensor::Tensor mask;   // [b or 1, 1, s_m], u8, 1 = hidden; optional
 };
 
-/// What all layers of one forward pass share.
+/// Inputs that all layers of one forward pass share.
 struct LayerInputs {
   std::optional<ops::RotaryTables> rotary;  // absent without rotary positions
   // [b or 1, s or 1, s], u8, 1 = hidden; optional. With context parallelism the rows of this rank:

@@ -53,7 +53,7 @@ struct KeptNumbers {
   std::optional<config::RecomputeModule> dropped_by = std::nullopt;
 };
 
-/// What half a layer does to a token of a microbatch, its norm and its sum with the residual stream
+/// Work of half a layer on a token of a microbatch, its norm and its sum with the residual stream
 /// included. A planner makes times and bytes of it; LayerCosts has the reference's formulas.
 struct LayerWork {
   std::vector<ProductWork> products = {};
@@ -68,10 +68,10 @@ struct LayerWork {
   LayerWork& operator+=(const LayerWork& other);
 };
 
-/// Of the norm in front of a branch and of the sum behind it.
+/// Returns the work of the norm in front of a branch and of the sum behind it.
 LayerWork residual_work(const config::ModelConfig& model);
 
-/// What half a layer costs on all ranks together, by the reference's formulas where it has one.
+/// Costs of half a layer on all ranks together, by the reference's formulas where it has one.
 struct LayerCosts {
   double multiply_adds = 0;  // forward, per token; causal attention sees half the keys
   double weights = 0;        // without biases, norms of queries and keys, and routers

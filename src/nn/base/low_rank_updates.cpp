@@ -1,3 +1,6 @@
+// Makes and runs low-rank updates beside a linear layer, one for each part that the layer's output
+// fuses. Where the layer cuts its rows, B is cut and A lies on every rank; where it cuts its
+// columns, the reverse.
 #include "nn/base/low_rank_updates.h"
 
 #include <algorithm>
@@ -117,8 +120,8 @@ void place_factors(const Adapter::Factors& factors, const ops::OutputBlocks& blo
 
 }  // namespace
 
-/// Of all parts of the layer, zeros elsewhere in B. Adapters serve generation, where tensors lie on
-/// the host.
+/// Joins all parts of the layer, with zeros elsewhere in B. Adapters serve generation, where
+/// tensors lie on the host.
 Adapter::Joined LowRankUpdates::joined(device::Device& device, const Adapter& adapter,
                                        const Var& y) const {
   std::vector<std::pair<const Adapter::Factors*, const ops::OutputBlocks*>> parts;

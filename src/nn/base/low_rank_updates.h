@@ -28,14 +28,15 @@ class LowRankUpdates {
   };
 
   LowRankUpdates() = default;
-  /// Of a column parallel layer: A lies on every rank, B is cut by rows.
+  /// Makes updates of a column parallel layer: A lies on every rank, B is cut by rows.
   static LowRankUpdates of_columns(const Builder& builder, const Layer& layer,
                                    const std::vector<Part>& parts);
-  /// Of a row parallel layer: A is cut by columns, B lies on every rank.
+  /// Makes updates of a row parallel layer: A is cut by columns, B lies on every rank.
   static LowRankUpdates of_rows(const Builder& builder, const Layer& layer, const char* name,
                                 Index out);
 
-  /// Of a layer that every rank has whole and that sees its rows of a cut sequence: so are A and B.
+  /// Makes updates of a layer that every rank has whole and that sees its rows of a cut sequence:
+  /// so are A and B.
   static LowRankUpdates of_whole(const Builder& builder, const Layer& layer, const char* name,
                                  Index out);
 
@@ -52,7 +53,7 @@ class LowRankUpdates {
     double scale;
     ops::OutputBlocks blocks;
   };
-  /// Where an adapter may have factors.
+  /// Place where an adapter may have factors.
   struct Place {
     std::string module;
     ops::OutputBlocks blocks;
@@ -61,7 +62,7 @@ class LowRankUpdates {
   enum class Cut { columns, rows, nothing };  // of the layer, over a tensor parallel group
 
   LowRankUpdates(const Builder& builder, DropoutSite site, Cut cut);
-  /// Where the configuration updates this part.
+  /// Makes the factors of a part, where the configuration updates it.
   void make(const Builder& builder, const Part& part, Index in);
   autograd::Recomputable dropped(autograd::Context& context, const autograd::Recomputable& x) const;
   /// A x on the rows that B is multiplied with.

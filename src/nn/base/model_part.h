@@ -3,7 +3,7 @@
 
 namespace mpitron::nn {
 
-/// What one chunk of a pipeline stage holds of a model.
+/// Part of a model that one chunk of a pipeline stage holds.
 struct ModelPart {
   Index first_layer = 0;  // global, from 0
   Index num_layers = 0;

@@ -1,3 +1,5 @@
+// Picks RMS norm or layer norm by the configuration and gives its parameters; the kernel does the
+// rest.
 #include "nn/base/norm.h"
 
 namespace mpitron::nn {

@@ -1,3 +1,5 @@
+// Runs the experts of a rank as two grouped products around an activation. Probabilities weigh the
+// activation (as in the reference), or with --moe-apply-probs-on-input the tokens that come in.
 #include "nn/feed_forward/experts.h"
 
 #include "nn/feed_forward/mlp.h"
@@ -46,7 +48,7 @@ void Experts::make_updates(const std::vector<Builder>& experts, Index h, Index f
   fc2_updates_ = ExpertUpdates(experts, ffn, {{"down_proj", h, {.width = h}}});
 }
 
-/// What the activation makes of x, weighed where the tokens are not; neither is kept where it is
+/// Applies the activation to x, weighed where the tokens are not; neither is kept where it is
 /// recomputed.
 Recomputable Experts::activated(Context& context, const Var& x, const Var& probabilities) const {
   const bool again = recompute_activation_ && context.recording();

@@ -1,3 +1,4 @@
+// Counts what feed-forward networks compute, move and keep, dense or with experts.
 #include "nn/feed_forward/feed_forward_costs.h"
 
 namespace mpitron::nn {
@@ -5,18 +6,18 @@ namespace {
 
 using config::ModelConfig;
 
-/// Of both products; a gated one has two halves in front of the activation.
+/// Counts both products; a gated one has two halves in front of the activation.
 double both_products(const ModelConfig& model, Index width) {
   const double gate_factor = model.gated_linear_unit ? 1.5 : 1.0;
   return 2 * static_cast<double>(model.hidden_size * width) * gate_factor;
 }
 
-/// Beside residual_bytes: what the activation reads and makes.
+/// Counts bytes kept beside residual_bytes: what the activation reads and makes.
 double kept_bytes(const ModelConfig& model) {
   return residual_bytes(model) + 4 * static_cast<double>(model.ffn_hidden_size);
 }
 
-/// Both products of a network of this width, what its activation moves, and what it keeps.
+/// Counts both products of a network of this width, what its activation moves, and what it keeps.
 LayerWork network_work(const ModelConfig& model, Index width, Share share) {
   using Cut = ProductWork::Cut;
   const bool visits = share == Share::visit;

@@ -1,3 +1,5 @@
+// Builds a dense feed-forward network. The first layer is column parallel and the second row
+// parallel, so that one sum over the ranks ends the block.
 #include "nn/feed_forward/mlp.h"
 
 #include "ops/linear/parallel_linear.h"

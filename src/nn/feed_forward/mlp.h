@@ -6,7 +6,7 @@
 
 namespace mpitron::nn {
 
-/// What `--swiglu`, `--squared-relu` and `--openai-gelu` ask for.
+/// Returns the activation that `--swiglu`, `--squared-relu` and `--openai-gelu` ask for.
 ops::ActivationSettings activation_settings(const config::ActivationConfig& config);
 
 /// linear_fc1, activation (gated or not), linear_fc2.
@@ -14,7 +14,7 @@ class Mlp final : public FeedForward {
  public:
   /// `ffn`: the inner width.
   Mlp(const Builder& builder, Index ffn);
-  /// Of the width that the model's MLPs have.
+  /// Builds a network of the width that the model's MLPs have.
   explicit Mlp(const Builder& builder) : Mlp(builder, builder.config().ffn_hidden_size) {}
 
   BranchOutput forward(autograd::Context& context, const autograd::Recomputable& x) const override;

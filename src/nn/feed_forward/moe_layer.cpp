@@ -1,3 +1,5 @@
+// Builds a mixture of experts: router, dispatcher, experts, shared expert. With
+// --moe-shared-expert-overlap the shared expert computes while tokens travel to their experts.
 #include "nn/feed_forward/moe_layer.h"
 
 #include "autograd/recompute.h"

@@ -25,7 +25,7 @@ class MoeLayer final : public FeedForward {
   /// y times the sigmoid of x times the gate's weight, where there is one.
   autograd::Var gated(autograd::Context& context, const autograd::Var& x,
                       const autograd::Var& y) const;
-  /// What the shared expert adds to every token, dropped ones included.
+  /// Returns what the shared expert adds to every token, dropped ones included.
   autograd::Var shared(autograd::Context& context, const autograd::Recomputable& x) const;
 
   Router router_;

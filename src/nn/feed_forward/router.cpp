@@ -1,3 +1,5 @@
+// Routes tokens: logits, choice, losses that keep experts evenly used. An expert's bias changes who
+// is chosen and not the weights of the chosen; it follows the counts of a whole step.
 #include "nn/feed_forward/router.h"
 
 #include <algorithm>

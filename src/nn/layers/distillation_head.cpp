@@ -1,3 +1,6 @@
+// Builds DINO's projection head: three linear layers, unit rows, and a last layer of directions
+// and lengths. Lengths stay one with --dino-norm-last-layer; the model holds the whole last layer
+// during the first epochs.
 #include "nn/layers/distillation_head.h"
 
 #include "ops/elementwise/activation.h"

@@ -32,8 +32,8 @@ class ImageTower {
   TransformerBlock decoder_;
 };
 
-/// From what a tower makes of an image to the width of the language model: one linear layer, or two
-/// with an activation between them (Liu et al. 2023).
+/// Projects what a tower makes of an image to the width of the language model: one linear layer, or
+/// two with an activation between them (Liu et al. 2023).
 class ImageProjector {
  public:
   ImageProjector(const Builder& builder, config::ProjectorKind kind, Index inputs);

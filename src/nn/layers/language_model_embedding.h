@@ -8,7 +8,7 @@ namespace mpitron::nn {
 /// The table of word embeddings, which a tied output layer shares.
 Parameter& make_word_embeddings(const Builder& builder);
 
-/// What is embedded; all [s, b], int64.
+/// Ids that are embedded; all [s, b], int64.
 struct EmbeddedTokens {
   tensor::Tensor ids;
   tensor::Tensor position_ids = {};  // only with learned positions

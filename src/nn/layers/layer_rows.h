@@ -11,8 +11,8 @@
 
 namespace mpitron::nn {
 
-/// What a kind of mixer is to a layer and to those who count; config::MixerFacts has what the flags
-/// and rules know of it.
+/// Row of a kind of mixer: what it is to a layer and to those who count; config::MixerFacts has
+/// what the flags and rules know of it.
 struct MixerRow {
   config::MixerKind kind;
   const char* norm;        // names of parameters in a layer: of the norm in front,
@@ -35,7 +35,8 @@ struct FeedForwardRow {
 const MixerRow& row_of(config::MixerKind kind);
 const FeedForwardRow& row_of(config::FeedForwardKind kind);
 
-/// Of both halves, each with its norm (a weight and a bias), without cross attention.
+/// Returns the costs of both halves, each with its norm (a weight and a bias), without cross
+/// attention.
 LayerCosts layer_costs(const config::ModelConfig& model, const config::LayerSpec& spec);
 
 }  // namespace mpitron::nn

@@ -4,8 +4,8 @@
 
 namespace mpitron::nn {
 
-/// What BERT puts between its encoder and the output layer: dense, GELU (always the exact one, as
-/// the reference), norm (Devlin et al. 2019).
+/// Head of BERT between its encoder and the output layer: dense, GELU (always the exact one, as the
+/// reference), norm (Devlin et al. 2019).
 class MaskedLmHead {
  public:
   explicit MaskedLmHead(const Builder& builder);

@@ -1,3 +1,5 @@
+// Builds a depth of multi-token prediction. Embeddings come shifted by one more token, whose
+// gradient reaches the table as any other use of it does.
 #include "nn/layers/multi_token_prediction.h"
 
 #include "autograd/parameter_unit.h"

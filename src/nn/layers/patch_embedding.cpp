@@ -1,3 +1,5 @@
+// Embeds patches of images. Patches arrive cut and in rows, so the convolution of other programs is
+// one linear layer here.
 #include "nn/layers/patch_embedding.h"
 
 #include <cmath>

@@ -12,7 +12,7 @@ namespace mpitron::nn {
 /// 2018). What the last layer reads is dropped out.
 class PooledClassifier {
  public:
-  /// What a layer is called, and how its weight and bias start.
+  /// Name of a layer, and how its weight and bias start.
   struct Layer {
     std::string name;
     autograd::Initialization weight, bias = {};

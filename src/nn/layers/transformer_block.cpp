@@ -1,3 +1,5 @@
+// Runs the layers of a part, in stretches that are recomputed where asked: `uniform` in groups of
+// equal length, `block` the first layers only.
 #include "nn/layers/transformer_block.h"
 
 #include <algorithm>

@@ -17,13 +17,14 @@ class TransformerBlock {
  public:
   /// `layers_before`: of the model, in front of the block's first one; its layers' numbers go on.
   TransformerBlock(const Builder& builder, const ModelPart& part, Index layers_before = 0);
-  /// The same of layers that are all alike, whatever the model's own are: a tower beside a decoder.
+  /// Builds layers that are all alike, whatever the model's own are: a tower beside a decoder.
   TransformerBlock(const Builder& builder, const ModelPart& part, const config::LayerSpec& spec,
                    Index layers_before);
 
   autograd::Var forward(autograd::Context& context, autograd::Var x,
                         const LayerInputs& inputs) const;
-  /// In a pass of an encoder: all layers keep what their cross attention looks at of its output.
+  /// Has all layers keep what their cross attention looks at of an encoder's output, in the
+  /// encoder's pass.
   void keep_encoded(autograd::Context& context, const autograd::Var& encoder_output) const;
 
  private:

@@ -1,3 +1,5 @@
+// Builds a layer from its spec and runs it. Norms and their inputs may be dropped between forward
+// and backward; the residual is added in the stream's type.
 #include "nn/layers/transformer_layer.h"
 
 #include <algorithm>

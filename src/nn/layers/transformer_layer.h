@@ -14,14 +14,14 @@ namespace mpitron::nn {
 class TransformerLayer {
  public:
   TransformerLayer(const Builder& builder, Index layer_number, const config::LayerSpec& spec);
-  /// As the model's configuration has it.
+  /// Builds the layer that the model's configuration has at this place.
   TransformerLayer(const Builder& builder, Index layer_number)
       : TransformerLayer(builder, layer_number,
                          config::layer_spec(builder.config(), layer_number)) {}
 
   autograd::Var forward(autograd::Context& context, const autograd::Var& x,
                         const LayerInputs& inputs) const;
-  /// In a pass of an encoder: keeps what cross attention looks at of its output, [s, 1, h].
+  /// Keeps what cross attention looks at of an encoder's output, [s, 1, h], in the encoder's pass.
   void keep_encoded(autograd::Context& context, const autograd::Var& encoder_output) const;
   /// 1-based, global.
   Index number() const { return static_cast<Index>(layer_number_); }
@@ -30,7 +30,7 @@ class TransformerLayer {
   /// norm(x), not kept where the norms are recomputed.
   autograd::Recomputable normed(autograd::Context& context, const Norm& norm,
                                 const autograd::Var& x) const;
-  /// Not kept inside where it is recomputed as a whole.
+  /// Runs the feed-forward half; nothing is kept inside where it is recomputed as a whole.
   BranchOutput feed_forward(autograd::Context& context, const autograd::Recomputable& x) const;
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;

@@ -1,3 +1,5 @@
+// Builds Mamba's mixer around the shared recurrent layer: sizes of its heads, its convolution and
+// its scan's parameters.
 #include <cmath>
 
 #include "nn/state_space/recurrent_layers.h"

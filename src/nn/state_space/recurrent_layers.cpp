@@ -1,3 +1,5 @@
+// Gives recurrent mixers their projections; in between the op recurrent_mixer does everything,
+// since its inner values are not kept.
 #include "nn/state_space/recurrent_layers.h"
 
 #include "ops/linear/parallel_linear.h"

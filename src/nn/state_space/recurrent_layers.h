@@ -6,7 +6,7 @@
 
 namespace mpitron::nn {
 
-/// What stands in place of attention where a state is carried from token to token: a projection, a
+/// Takes the place of attention where a state is carried from token to token: a projection, a
 /// causal convolution with a recurrence and a gated norm behind it, and a projection. Heads are
 /// shared over a tensor parallel group, which meets in the projections only, and between them over
 /// a context parallel one, whose members exchange sequences for heads.

@@ -1,3 +1,5 @@
+// Counts what recurrent mixers compute, move and keep. The reference's formula counts another model
+// than it runs, and is kept for its TFLOP/s alone.
 #include "nn/state_space/state_space_costs.h"
 
 #include "nn/state_space/recurrent_layers.h"

@@ -1,3 +1,6 @@
+// Attention of whole sequences on one rank. Queries, keys and values lie side by side in one fused
+// tensor and are passed as strided views, so nothing is copied; the backward pass writes its
+// gradients into one tensor of the same form.
 #include "ops/attention/attention.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,6 @@
+// The step that all attentions share: one kernel launch of some queries on some keys, forward or
+// backward, with what belongs to it (bias, mask, dropout, sink). Attentions over a sequence that
+// ranks share are made of several of these.
 #include "ops/attention/attention_block.h"
 
 #include "autograd/gradient.h"
@@ -19,7 +22,7 @@ ConstTensorView own_bias(const AttentionSettings& settings) {
   return {own.view().data, bias.dtype(), {n, distances}, {1, heads}};
 }
 
-/// What forward and backward are given alike.
+/// Sets the arguments that forward and backward have in common.
 template <class Kernel>
 void set_inputs(Kernel& kernel, const ConstTensorView& queries, const AttentionKeys& keys,
                 const AttentionSettings& settings) {

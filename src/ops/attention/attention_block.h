@@ -20,7 +20,7 @@ View heads_of(const View& x, const QkvLayout& layout) {
                              x.size(2) / layout.heads});
 }
 
-/// What sums of partial results are kept in.
+/// Returns the type in which sums of partial results are kept.
 inline DType wide_type(DType dtype) {
   return dtype == DType::f64 ? DType::f64 : DType::f32;
 }
@@ -49,7 +49,8 @@ void launch_backward(Context& context, const device::ConstTensorView& queries,
                      const AttentionKeys& keys, const AttentionSettings& settings,
                      const Attended& whole, const AttentionGradients& gradients);
 
-/// Behind the forward pass over all keys: the sink's share in `whole`, where there is one.
+/// Joins the sink's share behind the forward pass over all keys: `whole` becomes the attention with
+/// the sink, where there is one.
 void join_sink(Context& context, const AttentionSettings& settings, const Attended& whole);
 /// Adds the gradient of a learned sink.
 void add_sink_gradient(Context& context, const AttentionSettings& settings, const Attended& whole,
@@ -71,10 +72,10 @@ class BiasGradient {
 
 /// Keys and values of `qkv` alone: [s, b, g, d + dv], contiguous.
 tensor::Tensor packed_keys(Context& context, const tensor::Tensor& qkv, const QkvLayout& layout);
-/// As keys and values at `positions`.
+/// Reads a packed tensor as keys and values at `positions`.
 AttentionKeys keys_of(const tensor::Tensor& packed, const QkvLayout& layout,
                       const kernels::AttentionPositions& positions);
-/// With the gradients of keys and values packed.
+/// Makes room for gradients of which those of keys and values are packed.
 AttentionGradients gradients_of(const tensor::Tensor& d_o, const device::TensorView& dq,
                                 const tensor::Tensor& packed, const QkvLayout& layout);
 /// Packed gradients, in qkv's type, into the gradient of qkv.

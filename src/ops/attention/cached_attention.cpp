@@ -1,3 +1,6 @@
+// Attention in generation: keys and values of new rows are appended to the cache first, then rows
+// attend to the blocks of their sequence. Where ranks share sequences, each attends to the blocks
+// that it has, and the parts are merged by their lse in rank order.
 #include "ops/attention/cached_attention.h"
 
 #include "kernels/attention/attention_merge.h"

@@ -19,8 +19,8 @@ namespace mpitron::ops {
 Var cached_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
                      Index number, comm::Group& ranks);
 
-/// What a kernel with queries of all rows and this rank's caches gives, together with those of the
-/// other ranks: this rank's piece of the rows, [t, n, dv] of `type`.
+/// Attends with queries of all rows to this rank's caches and joins the other ranks' parts: the
+/// result is this rank's piece of the rows, [t, n, dv] of `type`.
 tensor::Tensor attend_cached(Context& context, kernels::CachedAttention kernel, DType type,
                              comm::Group& ranks);
 
@@ -38,7 +38,7 @@ Var cached_cross_attention(Context& context, const Var& queries, const Attention
 kernels::CachedAttention cached_attention_of(const AttentionSettings& settings,
                                              std::span<const kernels::CachedPiece> pieces);
 
-/// What latent attention reads of the rows of a cached pass.
+/// Tensors that latent attention reads of the rows of a cached pass.
 struct CachedLatents {
   Var q;                               // [t, 1, n (dq + dr)]
   Var kv;                              // [t, 1, r], normed

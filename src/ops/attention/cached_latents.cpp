@@ -1,3 +1,6 @@
+// Latent attention in generation. The cache holds latents, one row for all heads; queries are
+// multiplied with the keys' up projection and results with the values', so that keys and values are
+// never made (absorbed form, DeepSeek-AI 2024).
 #include "kernels/attention/rotary.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"
@@ -12,7 +15,7 @@ namespace {
 using device::TensorView;
 using tensor::Tensor;
 
-/// Which part of the up projection heads multiply with.
+/// Part of the up projection that heads multiply with.
 enum class UpPart { keys_transposed, values };
 
 /// [n, r, dq] or [n, dv, r].

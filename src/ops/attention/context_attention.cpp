@@ -1,3 +1,5 @@
+// Attention of sequences that context parallel ranks share. The way of exchange (p2p, all_gather,
+// a2a, a2a+p2p) is chosen here, and its op put together from the files beside this one.
 #include "ops/attention/context_attention.h"
 
 #include "ops/parallel/sequence_exchange.h"
@@ -8,7 +10,8 @@ namespace {
 
 using comm::GroupHandle;
 
-/// The same with dropout told which of the sequence's positions this member of `group` has.
+/// Returns the settings with dropout told which of the sequence's positions this member of `group`
+/// has.
 AttentionSettings placed(AttentionSettings settings, Index s_local, const comm::Group& group) {
   settings.dropout.index.sequence =
       zigzag_slice(s_local * group.size(), group.size(), group.rank()).map;

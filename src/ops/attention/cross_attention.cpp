@@ -1,3 +1,5 @@
+// Attention of a decoder's queries to an encoder's output (T5). Keys and values come from another
+// tensor than the queries, so there are two gradients with forms of their own.
 #include "ops/attention/cross_attention.h"
 
 #include "autograd/gradient.h"

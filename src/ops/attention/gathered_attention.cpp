@@ -1,3 +1,6 @@
+// Attention with all keys gathered on every rank (`--cp-comm-type all_gather`): one kernel sees the
+// whole sequence, and gradients of keys and values are summed in rank order. Keys are gathered
+// again for the backward pass instead of being kept.
 #include "autograd/gradient.h"
 #include "ops/attention/attention_block.h"
 #include "ops/attention/context_attention.h"
@@ -11,7 +14,7 @@ using comm::GroupHandle;
 using device::ConstTensorView;
 using tensor::Tensor;
 
-/// Where this member's queries stand among all keys.
+/// Returns the positions of this member's queries among all keys.
 kernels::AttentionPositions positions_of(const Tensor& qkv, const comm::Group& group) {
   const Index s = qkv.shape()[0] * group.size();
   return {.queries = zigzag_slice(s, group.size(), group.rank()).map, .keys = {}};

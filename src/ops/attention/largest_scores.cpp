@@ -1,3 +1,5 @@
+// Finds the largest scores of heads for QK-clip, from the queries and keys of a forward pass.
+// Nothing is recorded: the numbers go to the optimizer and have no gradient.
 #include "ops/attention/largest_scores.h"
 
 #include <limits>

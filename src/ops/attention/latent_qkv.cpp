@@ -1,3 +1,6 @@
+// Makes the fused queries, keys and values of latent attention from its up projections, with
+// rotations, as an op with a backward pass of its own: composed of slices and copies it would pass
+// over the memory several times.
 #include "ops/attention/latent_qkv.h"
 
 #include "autograd/gradient.h"

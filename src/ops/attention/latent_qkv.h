@@ -16,7 +16,7 @@ struct LatentHeads {
   QkvLayout layout() const { return {heads, heads, plain + rotary, value}; }
 };
 
-/// What the up projections of latent attention give.
+/// Outputs of the up projections of latent attention.
 struct LatentProjections {
   Var q;       // [s, b, n (dq + dr)]
   Var kv;      // [s, b, n (dq + dv)]

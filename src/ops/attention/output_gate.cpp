@@ -1,3 +1,5 @@
+// Cuts the gate out of a fused projection and applies it to attention's output. Both ways are
+// copies of columns and one elementwise kernel.
 #include "ops/attention/output_gate.h"
 
 #include "autograd/gradient.h"

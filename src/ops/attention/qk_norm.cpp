@@ -1,3 +1,5 @@
+// Norms the heads of queries and keys within the fused tensor, where they lie: heads of all groups
+// are rows of a strided view, and values pass by.
 #include "ops/attention/qk_norm.h"
 
 #include "kernels/elementwise/elementwise.h"

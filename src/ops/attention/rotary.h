@@ -17,7 +17,7 @@ struct RotaryTables {
 /// The tables' rows at some positions, of which the tables hold all.
 RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
                          const SequenceSlice& positions);
-/// The same at any positions [t], int64.
+/// Rotates at any positions [t], int64.
 RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
                          const tensor::Tensor& positions);
 

@@ -1,3 +1,6 @@
+// Shares the key and value of one query group among several ranks, where a layer has fewer groups
+// than ranks: each computes a part of their columns, the parts are exchanged, and gradients are
+// summed on the way back.
 #include "ops/attention/shared_query_group.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,5 @@
+// Activations with their bias, plain or gated. The input is kept and the slope computed from it
+// again; the bias's gradient is summed over the rows of dx.
 #include "ops/elementwise/activation.h"
 
 #include "ops/elementwise/bias_dropout_add.h"

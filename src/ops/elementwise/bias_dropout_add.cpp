@@ -1,3 +1,5 @@
+// Adds bias and residual around a dropout in one kernel. Nothing of the mask is kept: the backward
+// pass draws it again from the key and the global index.
 #include "ops/elementwise/bias_dropout_add.h"
 
 #include "kernels/elementwise/elementwise.h"
@@ -23,7 +25,8 @@ struct BiasDropoutAddBackward {
     autograd::accumulate(context, x_slot, dx);
   }
 
-  /// What flows into x: the gradient itself unless a mask or another type stands between.
+  /// Returns the gradient that flows into x: the output's itself, unless a mask or another type
+  /// stands between.
   Tensor branch_gradient(Context& context, const Tensor& gradient) const {
     if (!mask.active() && gradient.dtype() == x_dtype) {
       return gradient;

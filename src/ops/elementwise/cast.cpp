@@ -1,3 +1,5 @@
+// Converts between types. The backward pass converts the gradient back to x's type; a cast to the
+// same type costs nothing and records nothing.
 #include "ops/elementwise/cast.h"
 
 #include "autograd/gradient.h"

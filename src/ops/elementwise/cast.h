@@ -8,7 +8,7 @@ namespace mpitron::ops {
 /// Numerical contract: one rounding in either direction (kernels/elementwise/elementwise.h, Cast).
 autograd::Var cast(autograd::Context& context, const autograd::Var& x, DType dtype);
 
-/// The same of a tensor that the tape does not know.
+/// Converts a tensor that the tape does not know.
 tensor::Tensor converted(autograd::Context& context, const tensor::Tensor& x, DType dtype);
 
 }  // namespace mpitron::ops

@@ -1,3 +1,5 @@
+// Looks tokens and positions up. The table's gradient is added in the order of the tokens; with a
+// tied output layer it comes behind that layer's addition, whichever of both is deferred.
 #include "ops/elementwise/embedding.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,6 @@
+// Gives parameters their first values: normal and uniform numbers by global index (Philox),
+// constants, and steps of Mamba. A shard draws its part of the whole's numbers, so layouts begin
+// alike.
 #include "ops/elementwise/initialize.h"
 
 #include <algorithm>
@@ -27,7 +30,7 @@ bool is_uniform(const Parameter& parameter) {
   return parameter.initialization.kind != Initialization::Kind::normal;
 }
 
-/// Of the uniform numbers that are drawn.
+/// Returns the bound of the uniform numbers that are drawn.
 float bound_of(const Parameter& parameter) {
   switch (parameter.initialization.kind) {
     case Initialization::Kind::xavier_uniform:
@@ -39,7 +42,7 @@ float bound_of(const Parameter& parameter) {
   }
 }
 
-/// From a number of U(-1, 1) to where softplus is a step.
+/// Maps a number of U(-1, 1) to a bias whose softplus is the step that Mamba starts with.
 double inverse_step(double drawn) {
   constexpr double kLeast = 0.001, kMost = 0.1, kFloor = 1e-4;
   const double share = (drawn + 1) / 2;
@@ -48,7 +51,7 @@ double inverse_step(double drawn) {
   return step + std::log(-std::expm1(-step));
 }
 
-/// From uniform numbers to what the kind makes of them.
+/// Turns uniform numbers into what the kind of parameter wants.
 void transform_drawn(const Parameter& parameter, std::span<float> values) {
   const Initialization::Kind kind = parameter.initialization.kind;
   for (float& value : values) {
@@ -140,7 +143,7 @@ void store(device::Device& device, const Tensor& drawn, const tensor::Shard& sha
   }
 }
 
-/// On the host also for other devices, so that all begin with the same bits.
+/// Draws on the host, also for other devices, so that all begin with the same bits.
 void draw_normal(device::Device& device, const kernels::NormalInit& kernel) {
   device::Stream host = device::HostStream{};
   device::launch(device.tensors_on_host() ? device.stream() : host, kernel);

@@ -16,7 +16,7 @@ namespace mpitron::ops {
 void initialize(device::Device& device, autograd::Parameter& parameter, DType dtype,
                 std::uint64_t seed);
 
-/// The same with the numbers that torch's CPU generator draws, parameter after parameter
+/// Draws the numbers that torch's CPU generator draws, parameter after parameter
 /// (`--use-cpu-initialization`): each rank draws all of them and keeps its shard.
 void initialize_like_torch(device::Device& device, autograd::Parameter& parameter, DType dtype,
                            TorchGenerator& generator);

@@ -11,7 +11,7 @@ using autograd::Var;
 using device::ConstTensorView;
 using device::TensorView;
 
-/// What a norm is made of: LayerNorm has gamma and beta, RMSNorm gamma only, the plain L2 norm of
+/// Parameters of a norm: LayerNorm has gamma and beta, RMSNorm gamma only, the plain L2 norm of
 /// queries and keys neither.
 struct NormParameters {
   Parameter* gamma = nullptr;

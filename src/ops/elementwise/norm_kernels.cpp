@@ -1,3 +1,5 @@
+// Launches norm kernels with their gradients. Gradients of gamma and beta go straight into
+// main_grad where both sinks allow it, since a kernel writes both at once.
 #include "kernels/elementwise/norm.h"
 #include "ops/elementwise/norm.h"
 

@@ -1,3 +1,5 @@
+// Changes shapes, splits and joins columns. A reshape shares its memory in both directions; columns
+// are copied, since kernels want contiguous rows.
 #include "ops/elementwise/reshape.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,4 @@
+// Multiplies by a constant, forward and backward by the same kernel.
 #include "ops/elementwise/scaled.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,5 @@
+// Shifts labels or masks by one position over ranks that hold zigzag slices: only the first rows of
+// slices travel, in a gather for each half, since the row behind a slice's end is another's first.
 #include "ops/elementwise/shift_sequence.h"
 
 #include "kernels/elementwise/shift_rows.h"

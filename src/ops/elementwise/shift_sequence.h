@@ -4,8 +4,8 @@
 
 namespace mpitron::ops {
 
-/// What stands one position later in the sequence: x, [s_local, b] of any type, is the zigzag slice
-/// of this member of `group`; where the sequence ends come zeros. Nothing is recorded.
+/// Shifts a sequence by one position: x, [s_local, b] of any type, is the zigzag slice of this
+/// member of `group`; where the sequence ends come zeros. Nothing is recorded.
 tensor::Tensor shift_sequence(autograd::Context& context, const tensor::Tensor& x,
                               comm::Group& group);
 

@@ -1,3 +1,5 @@
+// Brings rows to unit length. The norms are kept for the backward pass, which projects the gradient
+// off the row.
 #include "ops/elementwise/unit_rows.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,6 @@
+// Exchanges rows among the ranks that hold experts. Counts are exchanged first, on the host,
+// because every rank must know how much it gets; rows follow in one all-to-all, and gradients take
+// the same way back.
 #include "ops/experts/expert_exchange.h"
 
 #include <numeric>

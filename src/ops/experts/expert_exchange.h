@@ -32,7 +32,7 @@ class ExpertExchange {
 
   /// Nobody else has experts: rows stay where they are.
   bool alone() const { return ranks_.group->size() == 1; }
-  /// Of each expert here, the rows of all members.
+  /// Returns, of each expert here, the rows of all members.
   const std::vector<Index>& local_counts() const { return local_counts_; }
   /// [n, w] or [n], by expert -> [m, w] or [m], by local expert, and of each expert member by
   /// member. A row goes to every shard of its expert.
@@ -56,7 +56,7 @@ class ExpertExchange {
   tensor::Tensor arrived_from_experts(autograd::Context& context, Transfer transfer) const;
 
  private:
-  /// So many rows have one place in one order and another one in the other.
+  /// Run of rows that has one place in one order and another one in the other.
   struct Block {
     Index here = 0, there = 0, rows = 0;
   };

@@ -1,3 +1,5 @@
+// Chooses experts, counts and orders their visits. Probabilities are the only output with a
+// gradient; indices are integers that permutations use.
 #include "ops/experts/expert_visits.h"
 
 #include <numeric>

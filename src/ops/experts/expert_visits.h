@@ -12,13 +12,13 @@ using kernels::RouterScore;
 using kernels::RoutingRule;
 using tensor::Tensor;
 
-/// Which experts each token visits.
+/// Choice of experts: which ones each token visits, and with what probability.
 struct Routing {
   Tensor experts;     // [t, k], i64
   Var probabilities;  // [t, k], fp32 (fp64 where the logits are)
 };
 
-/// What experts are chosen by, beside the logits; both may be absent.
+/// Numbers by which experts are chosen, beside the logits; both may be absent.
 struct RoutingBias {
   Tensor chosen_by;    // [t, E], fp32: in place of scores
   Tensor expert_bias;  // [E], fp32: added to sigmoid scores

@@ -1,3 +1,5 @@
+// Moves tokens to the order of their experts and back. Each op is the other's backward pass, as
+// copying rows and adding them are transposes of each other.
 #include "ops/experts/permute.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,5 @@
+// Computes router logits in their own type, and the draws that replace or disturb them. The weight
+// is converted for the product alone, and its gradient is added from the product in that type.
 #include "ops/experts/router_logits.h"
 
 #include "autograd/gradient.h"

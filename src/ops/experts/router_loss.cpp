@@ -1,3 +1,5 @@
+// Losses that balance experts. The counts of chosen experts are summed over the ranks that share
+// the microbatch; they have no gradient, so only scores carry one back.
 #include "ops/experts/router_loss.h"
 
 #include "autograd/gradient.h"

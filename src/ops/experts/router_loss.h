@@ -17,7 +17,7 @@ using kernels::BalanceRule;
 //
 // Numerical contract: kernels/experts/router_loss.h.
 
-/// Which tokens a balancing loss balances together.
+/// Tokens that a balancing loss balances together.
 struct BalanceScope {
   Index sets = 1;                // row r of the logits belongs to set r % sets
   comm::Group* group = nullptr;  // who holds the other tokens of the sets; null: nobody

@@ -1,3 +1,6 @@
+// Brings tokens to the ranks of their experts and results back, by all-to-all or all-gather. All
+// ranks of the group call both ways in the same order, also with no tokens, because the exchanges
+// are collectives.
 #include "ops/experts/token_dispatcher.h"
 
 #include "ops/experts/expert_exchange.h"
@@ -71,7 +74,8 @@ class AllGatherDispatcher final : public TokenDispatcher {
   }
 
  private:
-  /// Where this rank's rows lie among those of all; a negative one stands for no token.
+  /// Renumbers this rank's rows to their places among those of all; a negative one stands for no
+  /// token.
   Tensor gathered_rows(Context& context, const Var& x, const Tensor& rows) const {
     if (ranks_.group->size() == 1) {
       return rows;

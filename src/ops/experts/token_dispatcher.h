@@ -8,15 +8,15 @@
 
 namespace mpitron::ops {
 
-/// Which experts the tokens of this rank visit, experts one after the other: the first counts[0] of
-/// the n visits are those to expert 0, and so on; within an expert tokens ascend.
+/// Visits of this rank's tokens to experts, experts one after the other: the first counts[0] of the
+/// n visits are those to expert 0, and so on; within an expert tokens ascend.
 struct ExpertVisits {
   tensor::Tensor rows;          // [n], i64: the token's row in x
   autograd::Var probabilities;  // [n], fp32
   std::vector<Index> counts;    // of each expert of the layer
 };
 
-/// What the experts that lie here get: the visits of all ranks of the group, by local expert. Their
+/// Input of the experts that lie here: the visits of all ranks of the group, by local expert. Their
 /// order within an expert does not depend on timing.
 struct ExpertInput {
   autograd::Var tokens;         // [m, h]
@@ -57,7 +57,7 @@ class TokenDispatcher {
                                 const ExpertInput& input) const = 0;
 };
 
-/// For layers of `num_experts` experts; `groups` gives the ranks.
+/// Makes the dispatcher for layers of `num_experts` experts; `groups` gives the ranks.
 std::unique_ptr<TokenDispatcher> make_token_dispatcher(TokenDispatch kind, Index num_experts,
                                                        const comm::ParallelGroups& groups);
 

@@ -1,3 +1,6 @@
+// Products of a layer in 8 bits: find largest values, choose scales by the recipe, round the
+// factors, multiply. A weight's factor is made by the first product of a step and kept for the
+// others.
 #include "ops/linear/fp8_products.h"
 
 #include <utility>
@@ -56,7 +59,7 @@ using autograd::KeptFp8Weight;
 
 namespace {
 
-/// What GPUs want to divide the number of rows that a weight's gradient sums over.
+/// Multiple to which GPUs want the number of rows that a weight's gradient sums over.
 constexpr Index kRows = 16;
 
 /// Number `i` of contiguous memory, as a matrix.
@@ -64,7 +67,7 @@ TensorView number_of(const TensorView& numbers, Index i) {
   return {numbers.as<float>() + i, DType::f32, {1, 1}};
 }
 
-/// The same numbers seen as the transposed matrix.
+/// Views the same numbers as the transposed matrix.
 device::ConstTensorView transposed(const device::ConstTensorView& x) {
   return {x.data, x.dtype, {x.size(1), x.size(0)}, {x.stride(1), x.stride(0)}};
 }
@@ -75,7 +78,7 @@ Fp8Scaling scaling_of(const Fp8Products& fp8, Fp8Products::Role role) {
           .margin = fp8.scaling == Fp8Products::Scaling::delayed ? fp8.margin : 0};
 }
 
-/// Of the numbers as they lie: along the dimension that is summed over.
+/// Returns the blocks of the numbers as they lie: along the dimension that is summed over.
 kernels::Fp8Blocks blocks_of(const Fp8Products& fp8, const Factor& factor) {
   if (fp8.scaling != Fp8Products::Scaling::blocks) {
     return {};
@@ -87,7 +90,7 @@ kernels::Fp8Blocks blocks_of(const Fp8Products& fp8, const Factor& factor) {
   return factor.transpose ? kernels::Fp8Blocks{kBlock, 1} : kernels::Fp8Blocks{1, kBlock};
 }
 
-/// Where largest values that are found go; absent for delayed scales, which are known.
+/// Makes room for largest values that are found; absent for delayed scales, which are known.
 Tensor amax_memory(Context& context, const Fp8Products& fp8, const Factor& factor) {
   if (fp8.scaling == Fp8Products::Scaling::delayed) {
     return {};
@@ -123,7 +126,7 @@ void make_values(Context& context, const Fp8Products& fp8, const Factor& factor,
       blocks_of(fp8, factor), scaling_of(fp8, factor.role), factor.transpose});
 }
 
-/// What stands for the factor once `values` are made.
+/// Returns what stands for the factor once `values` are made.
 Quantized quantized(const Fp8Products& fp8, const Factor& factor, const Tensor& values,
                     const Tensor& amax) {
   const kernels::Fp8Blocks blocks = blocks_of(fp8, factor);

@@ -1,3 +1,5 @@
+// Linear layers of experts, whose rows lie group after group. All groups are one kernel; where
+// weights need care one by one (8 or 4 bits, packed) they are multiplied in turn.
 #include "ops/linear/grouped_linear.h"
 
 #include <numeric>

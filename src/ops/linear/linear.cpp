@@ -1,3 +1,5 @@
+// A linear layer as an op: its products are linear_products.cpp's, and what is kept is the input,
+// or its recipe.
 #include "ops/linear/linear.h"
 
 #include "ops/linear/linear_products.h"

@@ -1,3 +1,6 @@
+// The three products of linear layers: output, gradient of the input, gradient of the weight. Here
+// a layer's weight decides how they are made: packed, in 8 bits, in 4 bits, or as it is; sums over
+// ranks may run beside them.
 #include "ops/linear/linear_products.h"
 
 #include "autograd/cached_pass.h"
@@ -17,7 +20,7 @@ using tensor::Tensor;
 
 namespace {
 
-/// By a weight that is packed for generation.
+/// Multiplies by a weight that is packed for generation.
 void multiply_packed(Context& context, const Tensor& x, const Parameter& weight,
                      const Parameter* bias, const Tensor& y) {
   kernels::PackedMatmul product{.x = x.view(),

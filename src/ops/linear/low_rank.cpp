@@ -1,3 +1,5 @@
+// Adds low-rank updates (Hu et al. 2022, LoRA) to the output of a layer. In generation each row may
+// have an adapter of its own; rows of one adapter are a group.
 #include "ops/linear/low_rank.h"
 
 #include <numeric>

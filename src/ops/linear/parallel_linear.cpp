@@ -1,3 +1,6 @@
+// Linear layers with cut weights. Column parallel: gather the sequence, multiply, and in the
+// backward pass scatter the sum; row parallel the reverse. Gathers and sums overlap with products
+// where options ask for it, in pieces whose order is fixed.
 #include "ops/linear/parallel_linear.h"
 
 #include "ops/elementwise/bias_dropout_add.h"
@@ -44,7 +47,8 @@ struct ColumnParallelBackward {
     autograd::accumulate(context, x_slot, dx.wait());
   }
 
-  /// What is left for later gathers x then: until then only this rank's piece is kept.
+  /// Adds to the weights' gradients. Additions that are put off gather x when they are made: until
+  /// then only this rank's piece is kept.
   void add_to_weights(Context& context, const Tensor& dy, Arriving& x_whole) const {
     if (weight->role.frozen) {
       accumulate_bias(context, bias, dy);
@@ -95,7 +99,7 @@ Tensor column_parallel_output(Context& context, const Tensor& x, Parameter& weig
   return y.reshape(shape);
 }
 
-/// Of a row parallel layer whose sum over the ranks overlaps with its product.
+/// Backward pass of a row parallel layer whose sum over the ranks overlaps with its product.
 struct RowParallelBackward {
   Tensor x;  // [s, b, in_local]
   Slot x_slot;

@@ -22,7 +22,7 @@ Var column_parallel_linear(Context& context, const Recomputable& x, Parameter& w
 Var row_parallel_linear(Context& context, const Var& x, Parameter& weight,
                         const TensorParallel& shared);
 
-/// From each rank's summand to what lies between the layers: summed, and cut along s where the
+/// Turns each rank's summand into what lies between the layers: summed, and cut along s where the
 /// sequence is.
 Var sum_to_stream(Context& context, Var x, const TensorParallel& shared);
 

@@ -1,3 +1,5 @@
+// A linear layer with normed weights: the effective weight is made for each pass and not kept, and
+// the gradient is split into those of direction and length.
 #include "ops/linear/weight_normed_linear.h"
 
 #include "autograd/gradient.h"

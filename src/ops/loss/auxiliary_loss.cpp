@@ -1,3 +1,5 @@
+// Lets a loss take part in another value's backward pass. The value passes unchanged; when its
+// gradient comes, the loss gets its seed.
 #include "ops/loss/auxiliary_loss.h"
 
 #include <utility>

@@ -14,7 +14,7 @@ using tensor::Tensor;
 /// Numerical contract: x and its gradient pass unchanged.
 Var with_auxiliary_loss(Context& context, const Var& x, const Var& loss, Tensor seed);
 
-/// The same; every element of the loss gets `seed`.
+/// Adds a loss of which every element gets `seed`.
 Var with_auxiliary_loss(Context& context, const Var& x, const Var& loss, double seed);
 
 }  // namespace mpitron::ops

@@ -1,3 +1,5 @@
+// Cross entropy of logits whose columns may lie on several ranks. The backward pass writes over the
+// logits, so they must have no other user.
 #include "ops/loss/cross_entropy.h"
 
 #include "ops/loss/row_softmax.h"

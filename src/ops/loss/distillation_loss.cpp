@@ -1,3 +1,5 @@
+// Losses against a teacher's likeliest words beside those of labels. Two softmaxes, at temperature
+// 1 and T, share the logits; both copies are overwritten by their gradients.
 #include "ops/loss/distillation_loss.h"
 
 #include <limits>
@@ -62,7 +64,7 @@ struct DistillationGradient {
   }
 };
 
-/// What student and teacher have in common, [t], of the whole vocabulary.
+/// Returns the match of student and teacher, [t], over the whole vocabulary.
 Tensor match_of(Context& context, const Tensor& soft, const TeacherWords& teacher,
                 const TensorParallel& shared) {
   const Tensor match = context.empty({soft.shape()[0]}, DType::f64);

@@ -7,7 +7,7 @@ namespace mpitron::ops {
 using autograd::Context;
 using autograd::Var;
 
-/// What a teacher says of each token: its likeliest words.
+/// Words of a teacher for each token: its likeliest ones.
 struct TeacherWords {
   tensor::Tensor ids;        // [s, b, k], int64
   tensor::Tensor log_probs;  // [s, b, k], fp32
@@ -15,7 +15,7 @@ struct TeacherWords {
   double weight = 0.5;       // of the divergence; the rest is the label's
 };
 
-/// Of every token, [s, b], fp32.
+/// Losses of every token, [s, b], fp32.
 struct DistillationLosses {
   Var loss;                   // (1 - weight) * label + weight * divergence
   tensor::Tensor label;       // the cross entropy of the label

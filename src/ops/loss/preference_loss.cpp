@@ -1,3 +1,6 @@
+// The loss of direct preference optimisation: token losses are summed over each column with signs,
+// ranks that share sequences add their sums, and the logistic loss of the pair has the slope by
+// which the gradient goes back.
 #include "ops/loss/preference_loss.h"
 
 #include "autograd/gradient.h"

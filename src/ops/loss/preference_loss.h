@@ -16,7 +16,7 @@ struct PreferencePairs {
   double label_smoothing = 0;  // share of pairs whose order is wrong
 };
 
-/// What a model says of them, [1, b], fp32.
+/// Losses and measures of pairs, [1, b], fp32.
 struct PreferenceLosses {
   Var loss;
   tensor::Tensor margin;  // beta times the gain over the reference: above 0 where it is right

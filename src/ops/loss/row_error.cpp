@@ -1,3 +1,5 @@
+// Squared error of rows against a target (reconstruction), and classification's count of right
+// answers, which has no gradient.
 #include "ops/loss/row_error.h"
 
 #include "autograd/gradient.h"

@@ -4,7 +4,7 @@
 
 namespace mpitron::ops {
 
-/// What the softmax of each row of logits, [t, v_local], says of its label.
+/// Sums of the softmax of each row of logits, [t, v_local], and of its label.
 struct RowSoftmax {
   tensor::Tensor loss;  // [t], the label's
   tensor::Tensor lse;   // [t], log of the sum of exponentials

@@ -1,3 +1,5 @@
+// Losses against soft targets of a teacher, as in DINO: sharpened by temperature and centred on the
+// teacher's side, without a gradient there.
 #include "ops/loss/soft_targets.h"
 
 #include "autograd/gradient.h"

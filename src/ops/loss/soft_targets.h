@@ -18,8 +18,8 @@ tensor::Tensor sharp_softmax(autograd::Context& context, const tensor::Tensor& x
 void move_centre(autograd::Context& context, const tensor::Tensor& centre,
                  const tensor::Tensor& rows, comm::Group& group, double momentum);
 
-/// What every row is to be like: probabilities [n, v], fp32, and of each row the one or two rows of
-/// them whose mean that is (int64 [t, 2], -1: none).
+/// Targets of rows: probabilities [n, v], fp32, and of each row the one or two rows of them whose
+/// mean it is to be like (int64 [t, 2], -1: none).
 struct SoftTargets {
   tensor::Tensor probabilities, sources;
 };

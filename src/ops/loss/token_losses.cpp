@@ -1,3 +1,5 @@
+// Sums losses over the tokens that a mask counts, in fp64, and makes the seeds that begin a
+// backward pass: the mask times a factor that the caller makes of loss scale and counts.
 #include "ops/loss/token_losses.h"
 
 #include "kernels/elementwise/elementwise.h"

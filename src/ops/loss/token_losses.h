@@ -9,10 +9,10 @@ struct TokenSums {
   double tokens = 0;  // mask
 };
 
-/// Of losses and their mask, fp32 of one shape: [loss, tokens], fp64.
+/// Sums losses and their mask, fp32 of one shape, to [loss, tokens], fp64.
 tensor::Tensor sum_tokens(autograd::Context& context, const tensor::Tensor& losses,
                           const tensor::Tensor& mask);
-/// What `sum_tokens` found; waits for the device.
+/// Reads what `sum_tokens` found; waits for the device.
 TokenSums read_sums(device::Device& device, const tensor::Tensor& sums);
 
 /// mask * factor: the gradient of `factor` times the masked sum of losses.

@@ -1,3 +1,5 @@
+// Communication on plain tensors, from which differentiable ops are made. Each function allocates
+// its result and waits for the operation; a group of one returns its argument.
 #include "ops/parallel/collectives.h"
 
 #include "kernels/elementwise/elementwise.h"

@@ -20,7 +20,7 @@ Tensor piece_of_first(Context& context, const Tensor& x, comm::Group& group);
 /// This rank's piece, along the first dimension, of the sum of all ranks' x.
 Tensor sum_piece_of_first(Context& context, const Tensor& x, comm::Group& group);
 
-/// The same along the last dimension.
+/// Joins along the last dimension.
 Tensor join_last(Context& context, const Tensor& x, comm::Group& group);
 Tensor piece_of_last(Context& context, const Tensor& x, comm::Group& group);
 

@@ -1,3 +1,5 @@
+// Keeps a piece of an activation on each rank of a tensor parallel group between forward and
+// recomputation, and gathers it again: memory for one gather a layer.
 #include "ops/parallel/keep_piece.h"
 
 #include "ops/parallel/collectives.h"

@@ -4,8 +4,8 @@
 
 namespace mpitron::ops {
 
-/// What autograd::recompute keeps of an input that every rank of the group has: a piece of it on
-/// each rank, joined again for the backward pass (`--distribute-saved-activations`).
+/// Keeps, for autograd::recompute, a piece of an input that every rank of the group has; the pieces
+/// are joined again for the backward pass (`--distribute-saved-activations`).
 struct KeepPiece {
   TensorParallel shared;
 

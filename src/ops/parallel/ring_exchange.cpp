@@ -1,3 +1,6 @@
+// Sends pieces around a ring in step with computing. Each step begins the next transfer before it
+// computes on the piece that is there; sends and receives are started together, so the ring cannot
+// wait for itself.
 #include "ops/parallel/ring_exchange.h"
 
 #include "kernels/elementwise/elementwise.h"

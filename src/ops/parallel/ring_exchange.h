@@ -16,7 +16,7 @@ class PieceRing {
   PieceRing(autograd::Context& context, comm::Group& group, tensor::Tensor own);
 
   bool done() const { return step_ == group_.size(); }
-  /// Whose piece is here.
+  /// Returns the member whose piece is here.
   Index owner() const { return (group_.rank() - step_ + group_.size()) % group_.size(); }
   const tensor::Tensor& here() const { return here_; }
 

@@ -1,3 +1,4 @@
+// Copies chosen rows into another order; the gradient of a row is the sum over its copies.
 #include "ops/parallel/select_rows.h"
 
 #include "autograd/gradient.h"

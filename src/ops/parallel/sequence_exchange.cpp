@@ -1,3 +1,5 @@
+// Exchanges sequence for heads (Ulysses). Zigzag chunks are put into the order of the sequence
+// behind the exchange, so that attention sees a plain sequence.
 #include "ops/parallel/sequence_exchange.h"
 
 #include "autograd/gradient.h"

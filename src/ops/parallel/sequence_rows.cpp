@@ -1,3 +1,5 @@
+// Takes and joins rows of the sequence. Taken rows are a view of the whole, joined ones a copy; the
+// gradient of a part is put at its place in one of the whole's size.
 #include "ops/parallel/sequence_rows.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,5 @@
+// Regions of tensor parallelism as pairs of exchanges. A table holds each op with its conjugate, so
+// the backward pass of one is by construction the forward pass of the other.
 #include "ops/parallel/tensor_parallel_regions.h"
 
 #include "autograd/gradient.h"

@@ -1,3 +1,5 @@
+// Causal convolutions over the sequence, with the few rows before a piece as a state in generation.
+// Parameters of this rank's channels are rows of the whole ones.
 #include "ops/state_space/causal_conv.h"
 
 #include "autograd/cached_pass.h"

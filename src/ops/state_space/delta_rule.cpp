@@ -1,3 +1,5 @@
+// Runs the gated delta rule of a layer: cuts its columns out of the projection and calls the kernel
+// for whole sequences, or for the pieces of a pass in generation.
 #include "ops/state_space/delta_rule.h"
 
 #include "autograd/cached_pass.h"

@@ -3,7 +3,7 @@
 
 namespace mpitron::ops {
 
-/// What a layer's delta rule has beside its inputs; heads are those of this tensor rank.
+/// Parameters that a layer's delta rule has beside its inputs; heads are those of this tensor rank.
 struct DeltaRuleSettings {
   Parameter *a_log = nullptr, *dt_bias = nullptr;  // [value heads]
   Index key_heads = 1, key_dim = 128;

@@ -1,3 +1,5 @@
+// RMS norms of head groups, gated by a second tensor (Mamba's and delta nets' output norm); one
+// kernel forward, one backward.
 #include "ops/state_space/gated_norm.h"
 
 #include "kernels/state_space/gated_norm.h"

@@ -20,7 +20,7 @@ struct GatedNorm {
 
 GatedNorm gated_norm(Context& context, const GatedNormSettings& settings, const tensor::Tensor& x,
                      const tensor::Tensor& z);
-/// What a backward pass reads, and writes: dx may be dy.
+/// Tensors that a backward pass reads, and writes: dx may be dy.
 struct GatedNormPass {
   tensor::Tensor x, z, rstd, dy, dx, dz;
 };

@@ -1,3 +1,5 @@
+// Exchanges the sequence for heads among context parallel ranks around a recurrence, which must see
+// its positions in order on one rank.
 #include "ops/state_space/head_exchange.h"
 
 #include "kernels/elementwise/elementwise.h"

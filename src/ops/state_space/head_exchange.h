@@ -12,9 +12,9 @@ struct ColumnPart {
   Index begin = 0, width = 0, pieces = 1;
 };
 
-/// What travels where context parallel ranks share out the heads of a mixer: each rank gets whole
-/// sequences of its pieces of the parts (Ulysses, Jacobs et al. 2023). In a group of one nothing
-/// does.
+/// Exchanges what travels where context parallel ranks share out the heads of a mixer: each rank
+/// gets whole sequences of its pieces of the parts (Ulysses, Jacobs et al. 2023). In a group of one
+/// nothing does.
 ///
 /// Numerical contract: copies; gradients of a piece that several ranks have are added in rank
 /// order.

@@ -11,17 +11,17 @@ using autograd::Context;
 using autograd::Parameter;
 using autograd::Var;
 
-/// Which of a parameter's equal parts this rank uses: context parallel ranks share out the heads
-/// of a mixer whose parameters all of them hold.
+/// Share of a parameter's equal parts that this rank uses: context parallel ranks share out the
+/// heads of a mixer whose parameters all of them hold.
 struct HeadShare {
   Index rank = 0, size = 1;
 
-  /// Of a dimension.
+  /// Begin and end of this rank's part of a dimension.
   Index begin(Index extent) const { return extent / size * rank; }
   Index end(Index extent) const { return extent / size * (rank + 1); }
 };
 
-/// What a recurrence over whole sequences reads.
+/// Tensors that a recurrence over whole sequences reads.
 struct RecurrenceInputs {
   tensor::Tensor channels;  // [s, b, ...]
   tensor::Tensor steps;     // [s, b, ...]
@@ -29,7 +29,7 @@ struct RecurrenceInputs {
   HeadShare share;
 };
 
-/// What it makes, and keeps for its backward pass.
+/// Results of a recurrence, with what it keeps for its backward pass.
 struct Recurred {
   tensor::Tensor y;       // [s, b, ...]
   tensor::Tensor states;  // before each chunk

@@ -1,3 +1,5 @@
+// Runs a recurrent mixer: projection, convolution, recurrence, gated norm, as one op. Of its inner
+// values only a few are kept; the backward pass makes the others again.
 #include "ops/state_space/recurrent_mixer.h"
 
 #include "autograd/cached_pass.h"
@@ -50,8 +52,8 @@ void use_parameters(Context& context, const RecurrentMixer& mixer) {
   context.use(*mixer.norm.weight);
 }
 
-/// What the forward pass keeps: the gate's columns of the projection, the inputs of convolution,
-/// recurrence and norm.
+/// Backward pass of a mixer. Of the forward pass it keeps the gate's columns of the projection, and
+/// the inputs of convolution, recurrence and norm.
 struct RecurrentMixerBackward {
   Tensor projected;
   Slot slot;
@@ -104,7 +106,7 @@ struct RecurrentMixerBackward {
   }
 };
 
-/// What the recurrence makes of this rank's piece of the rows of a cached pass.
+/// Runs the recurrence on this rank's piece of the rows of a cached pass.
 Tensor recur_cached(Context& context, const RecurrentMixer& mixer, const Tensor& projected) {
   comm::Group* const ranks = mixer.exchange.group();
   const bool shared = mixer.exchange.shared();

@@ -10,7 +10,7 @@
 
 namespace mpitron::ops {
 
-/// What a mixer with a state has between its two projections. Of what the first one makes, [s, b,
+/// Parts of a mixer with a state between its two projections. Of what the first one makes, [s, b,
 /// w], some columns (channels) go through a causal convolution with SiLU into a recurrence that
 /// others (steps) control, and the rest (gate) gates the norm of what comes out.
 struct RecurrentMixer {

@@ -1,3 +1,5 @@
+// Runs Mamba's selective scan of a layer, for whole sequences or for the pieces of a pass in
+// generation with their states.
 #include "ops/state_space/selective_scan.h"
 
 #include <algorithm>

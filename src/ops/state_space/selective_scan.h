@@ -3,7 +3,8 @@
 
 namespace mpitron::ops {
 
-/// What a layer's scan has beside its inputs; heads and groups are those of this tensor rank.
+/// Parameters that a layer's scan has beside its inputs; heads and groups are those of this tensor
+/// rank.
 struct ScanSettings {
   Parameter *a_log = nullptr, *d = nullptr, *dt_bias = nullptr;  // [heads]
   Index groups = 1;

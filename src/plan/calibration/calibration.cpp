@@ -11,6 +11,9 @@
 #include "plan/replay/rank_replay.h"
 #include "train/step/train_step.h"
 
+// Measures a host for `mpitron doctor --calibrate`: times of kernels within small programs and of
+// operations among ranks, by which `mpitron plan` predicts steps on it.
+
 namespace mpitron::plan {
 namespace {
 
@@ -23,7 +26,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Steps of one rank of a program, its peers left out.
+/// Times the steps of one rank of a program, its peers left out. `around` gets the seconds that the
+/// program spends outside of kernels, a launch, of each step.
 void time_program(device::Device& device, const config::RunConfig& run, Index rank,
                   LaunchTimes& times, std::vector<double>& around) {
   const auto alone = comm::make_fake_world(rank, run.parallel.world_size);
@@ -58,11 +62,13 @@ class OperationTimer {
  public:
   OperationTimer(device::Device& device, comm::Group& group, Index bytes)
       : group_(group),
+        /// Rounded down to whole pieces of all members.
         count_(bytes / 4 / group.size() * group.size()),
         whole_(tensor::Tensor::empty(device, {count_}, DType::f32)),
         other_(tensor::Tensor::empty(device, {count_}, DType::f32)),
         piece_(tensor::Tensor::empty(device, {count_ / group.size()}, DType::f32)) {}
 
+  /// Returns the median of the repetitions, each begun by all members together.
   double time(comm::CollectiveKind kind) {
     std::vector<double> times;
     for (int i = 0; i < kRepetitions; ++i) {
@@ -106,6 +112,7 @@ class OperationTimer {
   tensor::Tensor whole_, other_, piece_;
 };
 
+/// Times each operation from 1 KiB to 64 MiB, in steps of 4: between them times are interpolated.
 void time_operations(device::Device& device, comm::World& world, MeasuredCosts& costs) {
   using enum comm::CollectiveKind;
   const auto group = world.all();
@@ -121,6 +128,7 @@ void time_operations(device::Device& device, comm::World& world, MeasuredCosts& 
   }
 }
 
+/// A small model: shapes are chosen so that extents of real models lie near or between them.
 struct ProgramShape {
   Index hidden, heads, sequence, batch, vocabulary;
 };
@@ -182,6 +190,8 @@ std::vector<config::RunConfig> calibration_programs() {
   return programs;
 }
 
+/// The first and the last rank of each program are timed: ends of a pipeline or of parts of
+/// gradients launch different kernels.
 MeasuredCosts calibrate(device::Device& device, comm::World& world,
                         const std::vector<config::RunConfig>& programs) {
   MeasuredCosts costs;

@@ -10,7 +10,7 @@
 
 namespace mpitron::plan {
 
-/// Small programs that together launch the kernels of most models, in fp32 and bf16.
+/// Returns small programs that together launch the kernels of most models, in fp32 and bf16.
 std::vector<config::RunConfig> calibration_programs();
 
 /// Times the kernels of these programs and the operations among the ranks of `world`, all of which
@@ -19,8 +19,8 @@ std::vector<config::RunConfig> calibration_programs();
 MeasuredCosts calibrate(device::Device& device, comm::World& world,
                         const std::vector<config::RunConfig>& programs);
 
-/// The step of a run on the machine of these costs: its program is replayed for every stage, each
-/// launch taking its measured time, and the records are played against each other.
+/// Returns the step of a run on the machine of these costs: its program is replayed for every
+/// stage, each launch taking its measured time, and the records are played against each other.
 PlayedJob measured_step(const MeasuredCosts& costs, const config::RunConfig& run);
 
 }  // namespace mpitron::plan

@@ -9,16 +9,22 @@
 #include "plan/machine/parameter_file.h"
 #include "utils/system/machine.h"
 
+// Writes the machine file of a measured host: data-sheet values that stand for what it reached, so
+// that formulas work with it too, and the measured block that replays use.
+
 namespace mpitron::plan {
 namespace {
 
-/// The best of what was measured: operations or bytes a second.
+/// The best that was measured, as operations or bytes a second; the defaults hold where nothing
+/// was.
 struct Rates {
   double products = 1e9;
   double bytes = 1e8;
   double exchange = 1e7;
 };
 
+/// Products tell the arithmetic (a multiply-add is two operations), casts the memory, gathers among
+/// ranks the links.
 Rates rates_of(const MeasuredCosts& costs) {
   Rates rates;
   for (const TimedKernel& kernel : costs.kernels()) {

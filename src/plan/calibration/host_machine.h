@@ -5,8 +5,9 @@
 
 namespace mpitron::plan {
 
-/// The text of a machine file of this host: rates that `costs` reached, and all of them as
+/// Returns the text of a machine file of this host: rates that `costs` reached, and all of them as
 /// measured, beside what `before` (such a file, or empty) has measured with other numbers of ranks.
+/// Error(kBadParameterFile) for a `before` that cannot be read.
 std::string host_machine_file(const MeasuredCosts& costs, const std::string& before, Index ranks);
 
 }  // namespace mpitron::plan

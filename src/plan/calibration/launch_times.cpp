@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+// Times of kernels by kernel, type, extents and work, of which the median counts.
+
 namespace mpitron::plan {
 
 void LaunchTimes::after(const device::LaunchRecord& record) {
+  // A median needs no more, and programs launch a kernel thousands of times.
   constexpr std::size_t kKept = 64;
   const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   seconds_ += seconds;

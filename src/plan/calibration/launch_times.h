@@ -31,9 +31,11 @@ class LaunchTimes final : public device::LaunchObserver {
   void argument(const device::LaunchRecord&, const char*, const device::ConstTensorView&) override {
   }
 
+  /// Time within all launches so far, and their number.
   double seconds() const { return seconds_; }
   std::size_t launches() const { return launches_; }
-  /// The median of each.
+  /// Returns the median of each kernel, type and extents, marked as measured with so many ranks at
+  /// work.
   std::vector<TimedKernel> kernels(Index ranks) const;
 
  private:

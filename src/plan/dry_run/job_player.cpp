@@ -9,6 +9,10 @@
 #include "plan/dry_run/matching.h"
 #include "utils/text/hash.h"
 
+// Plays the records of all ranks against each other, as a discrete simulation: each rank goes on
+// until it waits for an operation that has not ended. Ranks that cannot be told apart are played as
+// one, which makes the time depend on the kinds of ranks and not on their number.
+
 namespace mpitron::plan {
 namespace {
 
@@ -19,7 +23,9 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return hash64({reinterpret_cast<const char*>(&b), sizeof b}, a);
 }
 
-/// Ranks that do the same among ranks that do the same: one of each kind stands for all.
+/// Sorts ranks into kinds: one of each stands for all. Kinds begin as the classes of the job and
+/// are refined until the groups of all ranks of a kind have members of the same kinds (as colours
+/// of a graph are refined).
 class Kinds {
  public:
   explicit Kinds(const JobRecord& job) : kind_of(job.class_of), job_(job) {
@@ -45,7 +51,7 @@ class Kinds {
 
  private:
   /// Tells ranks apart whose groups have members of other kinds, or, where messages travel, in
-  /// another order as seen from them.
+  /// another order as seen from them. Returns the number of kinds.
   std::size_t refine() {
     std::vector<std::uint64_t> of_group(job_.groups.size(), 0);
     for (std::size_t group = 0; group < of_group.size(); ++group) {
@@ -69,7 +75,7 @@ class Kinds {
     return known.size();
   }
 
-  /// The kinds of a group's members, from this one on.
+  /// Returns a hash of the kinds of a group's members, from this one on.
   std::uint64_t ring(std::size_t group, Index rank) const {
     const std::vector<Index>& ranks = job_.groups[group].ranks;
     const auto place = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
@@ -92,6 +98,7 @@ struct Side {
   auto operator<=>(const Side&) const = default;
 };
 
+/// The state of a kind: how far its record has been played, what is open, and its clock.
 struct Progress {
   std::size_t next = 0;                             // event
   std::vector<std::vector<std::uint32_t>> started;  // collectives by own group: their calls
@@ -128,6 +135,8 @@ class Player {
     }
   }
 
+  /// Goes around the kinds until none can move. Then all are at their ends, or those that wait,
+  /// wait for ever.
   PlayedJob run() {
     bool moved = true;
     while (moved) {
@@ -188,7 +197,8 @@ class Player {
     return views_[kind][own].members->distinct;
   }
 
-  /// Starts and waits until something is not there yet.
+  /// Starts operations and waits until something is not there yet. Returns whether anything has
+  /// moved.
   bool advance(std::size_t kind) {
     Progress& own = progress_[kind];
     const std::vector<GroupEvent>& events = record_of(kind).events;
@@ -216,6 +226,8 @@ class Player {
     return own.next != before || complete(kind) || ended;
   }
 
+  /// Notes a started operation at the clock of now; a message whose other end is there ends at
+  /// once.
   void start(Progress& own, const GroupEvent& event, std::size_t kind) {
     own.begun[event.call] = own.clock;
     if (event.kind == CollectiveKind::send) {
@@ -231,7 +243,7 @@ class Player {
     }
   }
 
-  /// The other end of a message.
+  /// Returns the other end of a message: peers count as distances around the group.
   const Side& other_end(std::size_t kind, const GroupEvent& event) const {
     const View& view = views_[kind][event.group];
     const std::vector<Side>& ring = view.members->ring;
@@ -239,7 +251,8 @@ class Player {
     return ring[place % ring.size()];
   }
 
-  /// Ends a message whose other end is there, too.
+  /// Ends a message whose other end is there, too. The n-th send of a channel meets its n-th
+  /// receive.
   void meet(std::size_t kind, const GroupEvent& event) {
     const Side& other = other_end(kind, event);
     const auto members = static_cast<std::int32_t>(views_[kind][event.group].members->ring.size());
@@ -257,7 +270,7 @@ class Player {
     }
   }
 
-  /// Ends collectives of this kind that all members have come to.
+  /// Ends collectives of this kind that all members have come to; returns whether there were any.
   bool complete(std::size_t kind) {
     Progress& own = progress_[kind];
     bool any = false;
@@ -277,7 +290,8 @@ class Player {
     return any;
   }
 
-  /// Whether every member may run this collective now; then it has ended for all of them.
+  /// Returns whether every member may run this collective now; then it has ended for all of them.
+  /// It begins when the last member has started it and ended the collective before.
   bool all_are_at(std::size_t kind, const GroupEvent& event) {
     const std::size_t number = progress_[kind].number[event.call];
     const std::vector<Side>& sides = members_of(kind, event.group);
@@ -308,6 +322,7 @@ class Player {
     return options_.seconds ? options_.seconds(event, members) : 0;
   }
 
+  /// Moves the head over what has ended: with shared devices only the head may run.
   static void pass_ended(Progress& own) {
     while (own.head < own.queue.size() && own.ended[own.queue[own.head]->call] >= 0) {
       ++own.head;
@@ -318,7 +333,7 @@ class Player {
     return own.head < own.queue.size() && own.queue[own.head]->call == call;
   }
 
-  /// Who waits for whom, until a rank comes again.
+  /// Tells who waits for whom, until a rank comes again: the cycle of a deadlock as a sentence.
   std::string chain(std::size_t kind) const {
     std::string text;
     std::vector<std::size_t> seen;
@@ -341,7 +356,7 @@ class Player {
     return text;
   }
 
-  /// A member that has not started the operation, or may not run it yet.
+  /// Returns a member that has not started the operation, or may not run it yet.
   std::optional<std::size_t> absent(std::size_t kind, const GroupEvent& event) const {
     if (event.is_message()) {
       return other_end(kind, event).kind;

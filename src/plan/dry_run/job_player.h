@@ -8,21 +8,21 @@
 
 namespace mpitron::plan {
 
-/// What communicators of one rank share.
+/// Resources that communicators of one rank share.
 enum class DeviceSharing {
   nothing,      // a collective runs when all members have started it
   collectives,  // collectives of a rank run one after the other in the order of their starts,
                 // whichever group they are of, as on a device that has room for one
 };
 
-/// How a job is played.
+/// Rules by which a job is played.
 struct PlayOptions {
   DeviceSharing sharing = DeviceSharing::nothing;
   /// Seconds of an operation among so many ranks, once all have started it; none: 0.
   std::function<double(const comm::GroupEvent& event, Index members)> seconds = {};
 };
 
-/// What came of playing: either somebody waits for ever, or all times are valid.
+/// The result of playing: either somebody waits for ever, or all times are valid.
 struct PlayedJob {
   std::optional<std::string> deadlock;  // who waits for ever, as one sentence
   double seconds = 0;                   // until the last rank is at its end

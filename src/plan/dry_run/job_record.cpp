@@ -9,10 +9,13 @@
 #include "train/model/trained_model.h"
 #include "utils/check.h"
 
+// Records a whole job by replaying a few of its ranks: ranks with the same part of the model and of
+// its gradients do the same, but for who is in their groups, which every rank tells by itself.
+
 namespace mpitron::plan {
 namespace {
 
-/// Numbers of the groups of all ranks, each written down once.
+/// Numbers the groups of all ranks; each is written down once, found by its name and first rank.
 class GroupTable {
  public:
   explicit GroupTable(std::vector<JobGroup>& groups) : groups_(groups) {}
@@ -89,7 +92,7 @@ class Recorder {
   }
 
  private:
-  /// Which part of the model and of its gradients a rank has.
+  /// The part of the model and of its gradients that a rank has.
   struct Part {
     Index stage, data, context;
     auto operator<=>(const Part&) const = default;
@@ -102,6 +105,7 @@ class Recorder {
             dense.coordinate(rank, context)};
   }
 
+  /// Puts each rank into a class; only ranks with a part that none before has are replayed.
   void find_classes() {
     std::map<Part, std::size_t> of_part;
     for (Index rank = 0; rank < grid_.world_size(); ++rank) {
@@ -114,8 +118,8 @@ class Recorder {
     check_equals(job_.classes[job_.class_of.back()], grid_.world_size() - 1);
   }
 
-  /// Whether ranks of a stage may have unequal sums beside the replicas': of norms among tensor
-  /// ranks, of the tied table at the ends of the pipeline.
+  /// Returns whether ranks of a stage may have unequal sums beside the replicas': of norms among
+  /// tensor ranks, of the tied table at the ends of the pipeline.
   bool parts_differ(Index stage) const {
     const config::ParallelConfig& p = run_.parallel;
     const bool at_end = stage == 0 || stage == p.pipeline_model_parallel_size - 1;
@@ -148,6 +152,7 @@ class Recorder {
     return sums_[{made.parameters, part.data, part.context}] = made.completed;
   }
 
+  /// Replays another rank of a class in full: its events must be the same.
   void check_equals(const RankReplay& first, Index other) const {
     if (other == first.rank) {
       return;
@@ -157,14 +162,15 @@ class Recorder {
     MPITRON_CHECK(again.record.groups.size() == first.record.groups.size(), first.rank, other);
   }
 
+  /// Returns the groups that a rank makes, without its model: cheap enough for every rank.
   std::map<std::string, std::vector<Index>> made_by(Index rank) const {
     GroupNames world(rank, grid_.world_size());
     train::make_groups(world, run_.parallel);
     return world.made();
   }
 
-  /// The parallel group behind each group of a class: that of the same name, or the one with the
-  /// same ranks; none for all ranks together.
+  /// Returns the parallel group behind each group of a class: that of the same name, or the one
+  /// with the same ranks; none for all ranks together.
   std::vector<std::optional<std::string>> axes_of(const RankReplay& one) const {
     const auto made = made_by(one.rank);
     std::vector<std::optional<std::string>> axes;
@@ -181,6 +187,7 @@ class Recorder {
     return axes;
   }
 
+  /// Translates the groups of a rank's class into the rank's own.
   std::vector<std::size_t> groups_of(Index rank) {
     const std::size_t own = job_.class_of[static_cast<std::size_t>(rank)];
     const auto& members = job_.record(rank).groups;

@@ -12,7 +12,7 @@ struct JobGroup {
   std::vector<Index> ranks;
 };
 
-/// What all ranks of a job do: ranks of a class do the same but for who is in their groups.
+/// The doings of all ranks of a job: ranks of a class do the same but for who is in their groups.
 struct JobRecord {
   std::vector<RankReplay> classes;
   std::vector<std::size_t> class_of;  // of each rank
@@ -21,11 +21,11 @@ struct JobRecord {
   /// RankRecord::groups.
   std::vector<std::vector<std::size_t>> groups_of;
 
-  /// What this rank does, as its class does it.
+  /// Returns what this rank does, as its class does it.
   const comm::RankRecord& record(Index rank) const {
     return classes[class_of[static_cast<std::size_t>(rank)]].record;
   }
-  /// Place in `groups` of the group that a rank's record calls `own`.
+  /// Returns the place in `groups` of the group that a rank's record calls `own`.
   std::size_t group(Index rank, std::uint32_t own) const {
     return groups_of[static_cast<std::size_t>(rank)][own];
   }

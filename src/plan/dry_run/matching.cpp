@@ -8,19 +8,23 @@
 
 #include <fmt/format.h>
 
+// Proves that the ranks of a job agree on every operation, or finds the first that differ: what
+// would hang or corrupt data on a machine is told here as a sentence.
+
 namespace mpitron::plan {
 namespace {
 
 using comm::CollectiveKind;
 using comm::GroupEvent;
 
-/// What one class starts in one of its groups.
+/// Operations that one class starts in one of its groups.
 struct Sequence {
   std::vector<GroupEvent> collectives;
   std::map<std::int32_t, std::vector<GroupEvent>> sent, received;  // by how far the other end is
 };
 
-/// Whether members may start these together: their number and what they move, not when.
+/// Returns whether members may start these together: their kind and what they move, not when. Sizes
+/// of an all-to-all differ by member; check_exchanges adds them up.
 bool fit(const GroupEvent& a, const GroupEvent& b) {
   const bool sizes =
       a.kind == CollectiveKind::all_to_all || (a.sent == b.sent && a.received == b.received);
@@ -70,7 +74,7 @@ class Matcher {
   const std::string& name(std::size_t group) const { return job_.groups[group].name; }
   const std::vector<Index>& ranks(std::size_t group) const { return job_.groups[group].ranks; }
 
-  /// Which of a rank's own groups this is.
+  /// Returns the number of a group among a rank's own; none where the rank is not in it.
   std::optional<std::uint32_t> own_number(Index rank, std::size_t group) const {
     const auto& own = job_.groups_of[static_cast<std::size_t>(rank)];
     const auto at = std::ranges::find(own, group);
@@ -82,6 +86,7 @@ class Matcher {
     return sequences_[job_.class_of[static_cast<std::size_t>(rank)]][*own_number(rank, group)];
   }
 
+  /// Checks that every member has made the group with the same ranks.
   std::optional<Mismatch> check_members(std::size_t group) const {
     for (const Index rank : ranks(group)) {
       if (!own_number(rank, group)) {
@@ -93,6 +98,7 @@ class Matcher {
     return std::nullopt;
   }
 
+  /// Compares all members with the first, and each message's two ends.
   std::optional<Mismatch> check_group(std::size_t group) {
     const std::vector<Index>& members = ranks(group);
     const Sequence& first = sequence(members[0], group);
@@ -123,6 +129,7 @@ class Matcher {
     return compared_.insert({&one, &other, apart}).second;
   }
 
+  /// Compares the collectives of two members.
   std::optional<Mismatch> compare(std::size_t group, Index one, Index other, const Sequence& a,
                                   const Sequence& b) const {
     const auto& x = a.collectives;
@@ -138,7 +145,7 @@ class Matcher {
         one, other};
   }
 
-  /// What member `from` sends to member `to` and what that receives from it.
+  /// Compares what member `from` sends to member `to` with what that receives from it.
   std::optional<Mismatch> check_channel(std::size_t group, std::size_t from, std::size_t to,
                                         const std::vector<GroupEvent>& sent) {
     const Index sender = ranks(group)[from], receiver = ranks(group)[to];
@@ -164,7 +171,7 @@ class Matcher {
         sender, receiver};
   }
 
-  /// Receives of what nobody sends at all; others are found from the sender's side.
+  /// Finds receives of what nobody sends at all; others are found from the sender's side.
   std::optional<Mismatch> check_heard(std::size_t group, std::size_t to, std::size_t from,
                                       const std::vector<GroupEvent>& heard) const {
     const auto& sent = sequence(ranks(group)[from], group).sent;
@@ -179,7 +186,7 @@ class Matcher {
   }
 
   static std::size_t to_size(std::int32_t n) { return static_cast<std::size_t>(n); }
-  /// Places from one member to another, around the group.
+  /// Returns the places from one member to another, around the group.
   std::int32_t distance(std::size_t group, std::size_t from, std::size_t to) const {
     const std::size_t n = ranks(group).size();
     return static_cast<std::int32_t>((to + n - from) % n);
@@ -255,6 +262,7 @@ class Matcher {
 
 }  // namespace
 
+/// A label holds the chunk in its upper half, and the microbatch from 1 in its lower one; 0: none.
 std::string describe(const comm::GroupEvent& event) {
   const std::string what = event.label == 0
                                ? ""

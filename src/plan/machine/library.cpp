@@ -7,6 +7,9 @@
 
 #include "plan/machine/exit_codes.h"
 
+// Parameter files by name, and the inheritance among them: a file's values go before those of the
+// file that it extends.
+
 namespace mpitron::plan {
 
 ParameterFiles::ParameterFiles(const std::vector<ShippedFile>& shipped) {
@@ -15,6 +18,7 @@ ParameterFiles::ParameterFiles(const std::vector<ShippedFile>& shipped) {
   }
 }
 
+/// A file of the user takes the place of a shipped one of its name.
 void ParameterFiles::add(ParameterFile file) {
   std::erase_if(files_, [&](const ParameterFile& known) { return known.name == file.name; });
   files_.push_back(std::move(file));
@@ -31,6 +35,8 @@ const ParameterFile* ParameterFiles::find(const std::string& name) const {
 
 WrittenValues ParameterFiles::values(const ParameterFile& file) const {
   WrittenValues result;
+  // From the file up to its ancestors; try_emplace lets the nearest value win, and fitted values
+  // before plain ones of the same file. As many steps as there are files end a circle.
   const ParameterFile* from = &file;
   for (std::size_t steps = 0; from != nullptr && steps <= files_.size(); ++steps) {
     for (const auto& [key, value] : from->fitted) {

@@ -22,7 +22,7 @@ struct Processor {
   double power_max = 0;
 };
 
-/// What connects them.
+/// Links and network between GPUs.
 struct Links {
   double node_gpus = 0;  // that reach each other by links
   double link_bandwidth = 0;
@@ -31,7 +31,7 @@ struct Links {
   double network_latency = 0;
 };
 
-/// What runs reach of the data sheet.
+/// Shares of the data sheet that runs reach; fitted to published steps.
 struct Reached {
   double share_16 = 0;
   double share_fp8 = 0;
@@ -47,7 +47,7 @@ struct Reached {
   double jitter = 0;  // longer step a doubling of 8 GPUs
 };
 
-/// What a start of a job needs.
+/// Costs of a job's start.
 struct Services {
   double storage_read = 80e9;          // bytes a second, of the whole file system
   double open_seconds = 1e-3;          // of a file
@@ -62,13 +62,15 @@ struct Services {
 /// GPUs, nodes, network and services.
 struct Machine : Processor, Links, Reached, Services {
   std::string name;
-  // What `mpitron doctor --calibrate` has measured here: then steps are replayed with it.
+  // Measurements of `mpitron doctor --calibrate` on this machine: with them steps are replayed.
   std::shared_ptr<const MeasuredCosts> measured;
 
+  /// Returns the operations a second that large products reach in this precision; 0 where the GPU
+  /// has none.
   double product_rate(Precision precision) const;
 };
 
-/// How software runs kernels, over what the machine's rates say.
+/// Costs of software's kernels, over what the machine's rates say.
 struct KernelPractice {
   double elementwise = 1;        // bytes moved beside products, over those of fused kernels
   double launch = 0;             // seconds of the host for a kernel
@@ -81,7 +83,7 @@ struct KernelPractice {
   double odd_heads = 4;          // time of unfused attention with heads not a multiple of 8 wide
 };
 
-/// What software hides of traffic behind work, as shares, and how it sends.
+/// Shares of traffic that software hides behind work, and how it sends.
 struct TrafficPractice {
   double tensor_overlap = 0;          // of what the next line does not hide
   double backward_tensor_hidden = 0;  // of the two operations that products of gradients can hide
@@ -96,7 +98,7 @@ struct TrafficPractice {
   double exchange_share = 1;    // of the rates of collectives, for tokens on their way
 };
 
-/// What software adds or hides.
+/// A training program, by what it adds to the machine's times or hides.
 struct Stack : KernelPractice, TrafficPractice {
   std::string name;
   double per_step = 0.03;     // seconds

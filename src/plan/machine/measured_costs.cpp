@@ -10,18 +10,24 @@
 
 #include "plan/machine/exit_codes.h"
 
+// Times measured on a host, and how times in between are told: kernels by the mean of their nearest
+// neighbours, operations by interpolation over bytes.
+
 namespace mpitron::plan {
 namespace {
 
 using comm::CollectiveKind;
 
+/// Few, for far ones to have no say; more than one, for noise of a measurement to even out.
 constexpr std::size_t kNeighbours = 3;
+/// All operations, for their names to be found.
 constexpr std::array<CollectiveKind, 8> kKinds = {
     CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
     CollectiveKind::all_to_all, CollectiveKind::broadcast,      CollectiveKind::barrier,
     CollectiveKind::send,       CollectiveKind::receive};
 
-/// How far apart two launches of a kernel are: of logarithms of their extents.
+/// Returns how far apart two launches of a kernel are: the squared distance of the logarithms of
+/// their extents.
 double distance(const std::vector<Index>& a, const std::vector<Index>& b) {
   double sum = 0;
   const std::size_t n = std::max(a.size(), b.size());
@@ -38,7 +44,8 @@ struct Near {
   const TimedKernel* kernel;
 };
 
-/// Seconds for a unit of work, of what was measured nearest.
+/// Returns seconds for a unit of work: the geometric mean of what was measured nearest, weighted by
+/// closeness; 0 where nothing was measured with so many ranks.
 double rate_near(const std::vector<TimedKernel>& known, const std::vector<Index>& extents,
                  double work, Index ranks) {
   std::vector<Near> near;
@@ -67,7 +74,7 @@ constexpr std::array<DType, 10> kTypes = {DType::f32, DType::bf16, DType::f16, D
                                           DType::u8,  DType::i8,   DType::u16, DType::i16,
                                           DType::i32, DType::i64};
 
-/// The value of that name; false where there is none.
+/// Finds the value of that name; false where there is none, and `found` stays.
 template <class T, std::size_t n, class NameOf>
 bool find_named(const std::array<T, n>& values, const std::string& name, NameOf name_of, T& found) {
   const auto at = std::ranges::find_if(values, [&](T value) { return name == name_of(value); });
@@ -126,6 +133,7 @@ std::vector<TimedKernel> MeasuredCosts::kernels() const {
   return all;
 }
 
+/// Ranks on a host share its memory bandwidth: times of as many ranks at work are the ones to take.
 Index MeasuredCosts::nearest_ranks(Index ranks) const {
   Index best = 1;
   for (const auto& [known, seconds] : launch_) {
@@ -153,6 +161,8 @@ double MeasuredCosts::seconds(const device::LaunchRecord& record, Index ranks) c
                        : work * rate_near(copy->second, extents_of(record), work, at));
 }
 
+/// Interpolates between the sizes measured around `bytes`, goes on in proportion above the largest,
+/// and scales by the (k - 1) / k of a ring from the measured number of ranks to the asked one.
 double MeasuredCosts::seconds(CollectiveKind kind, Index ranks, Index bytes) const {
   const TimedOperation *below = nullptr, *above = nullptr;
   for (const TimedOperation& one : operations_) {

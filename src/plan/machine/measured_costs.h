@@ -26,31 +26,31 @@ struct TimedOperation {
   double seconds = 0;
 };
 
-/// Extents and work of a launch, as TimedKernel has them.
+/// Return extents and work of a launch, as TimedKernel has them.
 std::vector<Index> extents_of(const device::LaunchRecord& record);
 double work_of(const device::LaunchRecord& record);
 
-/// What was measured on a machine (`mpitron doctor --calibrate`): times of the kernels and
-/// operations that programs are made of. What was not measured is told from what lies nearest to
-/// it.
+/// Times measured on a machine (`mpitron doctor --calibrate`): of the kernels and operations that
+/// programs are made of. Others are estimated from the nearest measured ones.
 class MeasuredCosts {
  public:
   void add(TimedKernel kernel);
   void add(TimedOperation operation) { operations_.push_back(operation); }
+  /// Sets the seconds that a program spends around a launch with so many ranks at work.
   void set_launch(Index ranks, double seconds) { launch_[ranks] = seconds; }
 
-  /// What `other` has with other numbers of ranks than this one.
+  /// Adds what `other` has measured with other numbers of ranks than this one.
   void add_others(const MeasuredCosts& other, Index ranks);
 
   std::vector<TimedKernel> kernels() const;
   const std::vector<TimedOperation>& operations() const { return operations_; }
   bool empty() const { return kernels_.empty(); }
-  /// Seconds of a launch with what the program does around it.
+  /// Returns the seconds of a launch with what the program does around it.
   double seconds(const device::LaunchRecord& record, Index ranks) const;
-  /// Seconds of an operation once all of its `ranks` members have started it.
+  /// Returns the seconds of an operation once all of its `ranks` members have started it.
   double seconds(comm::CollectiveKind kind, Index ranks, Index bytes) const;
 
-  /// The block `measured` of a machine file, and back. Error(kBadParameterFile) names path and
+  /// Write and read the block `measured` of a machine file. Error(kBadParameterFile) names path and
   /// line.
   std::string to_yaml() const;
   void read_line(const std::string& key, const std::string& line, const std::string& path);

@@ -5,6 +5,8 @@
 
 #include "plan/machine/exit_codes.h"
 
+// Reads machine, stack and recipe files (YAML), with the line of each mistake.
+
 namespace mpitron::plan {
 namespace {
 
@@ -12,6 +14,7 @@ namespace {
   throw Error(kBadParameterFile, fmt::format("{}:{}: {}", path, line + 1, what));
 }
 
+/// Joins nested keys by dots: gpu: {peak: {bf16: ...}} becomes gpu.peak.bf16.
 void flatten(const YAML::Node& node, const std::string& prefix,
              std::map<std::string, std::string>& values) {
   for (const auto& entry : node) {
@@ -80,6 +83,7 @@ ParameterFile parse_parameter_file(const std::string& text, const std::string& p
   }
 }
 
+/// The block stands last in a file, so that comments above it survive a fit.
 std::string with_fitted(const std::string& text, const std::map<std::string, double>& fitted) {
   const auto at = text.rfind("\nfitted:");
   std::string result = text.substr(0, at == std::string::npos ? text.size() : at + 1);

@@ -20,10 +20,10 @@ struct ParameterFile {
   std::shared_ptr<const MeasuredCosts> measured;  // of the block of this name
 };
 
-/// Throws Error(kBadParameterFile) with path and line.
+/// Reads a file's text. Error(kBadParameterFile) with path and line.
 ParameterFile parse_parameter_file(const std::string& text, const std::string& path);
 
-/// `text` with the block `fitted` replaced by these values; everything before it stays.
+/// Returns `text` with the block `fitted` replaced by these values; everything before it stays.
 std::string with_fitted(const std::string& text, const std::map<std::string, double>& fitted);
 
 }  // namespace mpitron::plan

@@ -11,11 +11,15 @@
 #include "config/values/finding.h"
 #include "plan/machine/exit_codes.h"
 
+// The keys of machine and stack files: member, plausible range, and how far a fitted value may lie
+// from a plain one. Ranges catch slips of units (GB for bytes, percent for shares).
+
 namespace mpitron::plan {
 namespace {
 
 constexpr bool kRequired = true;
 
+/// Values are in bytes, seconds, and operations or bytes a second; shares are of the peak.
 constexpr ParameterKey<Machine> kMachine[] = {
     {"gpu.peak.bf16", &Machine::peak_16, 1e9, 1e17, 0.3, kRequired},
     {"gpu.peak.fp8", &Machine::peak_8, 1e9, 1e17, 0.3},
@@ -79,6 +83,7 @@ constexpr ParameterKey<Stack> kStack[] = {
     {"release", &Stack::release, 0.5, 2, 0.1},
 };
 
+/// Reads a number; Error(kBadParameterFile) names the file, the key and the plausible range.
 template <class T>
 double value_of(const ParameterKey<T>& key, const WrittenValue& written) {
   char* end = nullptr;
@@ -95,6 +100,8 @@ double value_of(const ParameterKey<T>& key, const WrittenValue& written) {
   return value;
 }
 
+/// Makes a machine or a stack of the values of one name. Keys that are not required keep the
+/// member's default; unknown ones are errors.
 template <class T>
 T make(const std::string& name, const WrittenValues& values,
        std::span<const ParameterKey<T>> keys) {

@@ -18,16 +18,18 @@ struct ParameterKey {
   bool required = false;
 };
 
+/// All keys of machine files and of stack files.
 std::span<const ParameterKey<Machine>> machine_keys();
 std::span<const ParameterKey<Stack>> stack_keys();
 
-/// Values by key, with where each was written. Throws Error(kBadParameterFile) for keys that do not
-/// exist (with the nearest), values outside of what is plausible and missing ones.
+/// A value as it is written, with its file, for messages.
 struct WrittenValue {
   std::string text;
   std::string path;
 };
 using WrittenValues = std::map<std::string, WrittenValue>;
+/// Makes a machine or stack of its values. Error(kBadParameterFile) for keys that do not exist
+/// (with the nearest), values outside of what is plausible and missing ones.
 Machine make_machine(const std::string& name, const WrittenValues& values);
 Stack make_stack(const std::string& name, const WrittenValues& values);
 

@@ -4,15 +4,19 @@
 
 #include "plan/time/layer_time.h"
 
+// Memory of a rank by closed form, for searches that weigh thousands of layouts: state by
+// parameters held, activations by what layers say they keep.
+
 namespace mpitron::plan {
 namespace {
 
-/// Activations of a layer and microbatch: kept until its backward pass, and needed while it runs.
+/// Bytes of a layer and microbatch: kept until its backward pass, and needed while it runs.
 struct LayerActivations {
   double kept = 0;
   double working = 0;
 };
 
+/// Returns the part of a layer's numbers that a rank has.
 double share_of(const Job& job, nn::Share share) {
   switch (share) {
     case nn::Share::whole:
@@ -27,7 +31,7 @@ double share_of(const Job& job, nn::Share share) {
   return 1;
 }
 
-/// All that half a layer saves, and what of it recomputation leaves.
+/// Adds all that half a layer saves, in 16 bits, and what of it recomputation leaves.
 void add_half(const Job& job, const nn::LayerWork& work, bool dropped, LayerActivations& sum) {
   for (const nn::KeptNumbers& numbers : work.kept) {
     const double bytes = 2 * job.tokens() * numbers.count * share_of(job, numbers.share);
@@ -43,12 +47,15 @@ LayerActivations activations_of(const Job& job, const LayerKind& kind, bool reco
   const bool drops = recomputed || job.run.model.recomputes(kind.drops_feed_forward);
   add_half(job, kind.feed_forward, drops, sum);
   if (recomputed || drops) {
+    // A layer that is recomputed keeps its input.
     sum.kept += 2 * job.tokens() * job.hidden() / job.along();
   }
   return sum;
 }
 
-/// Microbatches of a stage whose activations live at once, of all its layers.
+/// Returns how many microbatches of a stage have activations at once, in all of its layers. 1F1B: a
+/// stage runs ahead by the number of stages behind it; interleaved stages by more, counted in
+/// chunks (arXiv:2104.04473, section 2.2).
 double in_flight(const Job& job, Index stage) {
   const double p = job.stages(), v = job.chunks(), m = job.microbatches();
   if (p == 1) {
@@ -91,6 +98,7 @@ class StageCounter {
   }
 
  private:
+  /// About 10 bytes a score: 16 bits as computed, fp32 for the loss, and the gradient.
   double logits() const { return 10 * job_.tokens() * job_.vocabulary() / job_.tensor(); }
 
   void add_layer(Index number, Index place) {
@@ -114,6 +122,8 @@ class StageCounter {
     sum_.dense += chunk.has_loss && !(both && job_.tied()) ? embedding : 0;
   }
 
+  /// Weights in 16 bits, gradients in their type, and 12 bytes of fp32 weights and two moments;
+  /// what is sharded is divided among the replicas, of experts among those of experts.
   void add_state(RankMemory& rank) const {
     const double data = job_.data() * job_.context();
     const double expert_data = std::max(1.0, job_.expert_data());

@@ -17,10 +17,11 @@ struct RankMemory {
   double total() const { return state() + activations + logits; }
 };
 
-/// Of a rank of each pipeline stage, in 16 bits with fp32 gradients and Adam state, by a closed
-/// form over what layers keep (nn/base/layer_work.h). For searches: plan/replay plays the program.
+/// Returns the memory of a rank of each pipeline stage, in 16 bits with fp32 gradients and Adam
+/// state, by a closed form over what layers keep (nn/base/layer_work.h). For searches: plan/replay
+/// plays the program.
 std::vector<RankMemory> stage_memory(const Job& job);
-/// Of the fullest stage.
+/// Returns the memory of the stage that needs most.
 RankMemory fullest_stage(const Job& job);
 
 }  // namespace mpitron::plan

@@ -5,6 +5,9 @@
 #include "train/model/flops.h"
 #include "utils/error.h"
 
+// The ways in which publications count a step's operations, by which their TFLOP/s and MFU are
+// turned into seconds.
+
 namespace mpitron::plan {
 namespace {
 
@@ -32,6 +35,8 @@ const char* to_string(FlopsFormula formula) {
   return kFormulas[static_cast<std::size_t>(formula)].name;
 }
 
+/// Returns the operations of a step. `hardware` counts the forward pass twice, as with full
+/// recomputation; `megatron` is the formula of Megatron's training log.
 double step_flops(const Job& job, FlopsFormula formula) {
   const double tokens = job.sequence() * job.global_batch();
   switch (formula) {
@@ -43,6 +48,7 @@ double step_flops(const Job& job, FlopsFormula formula) {
     case FlopsFormula::hardware:
       break;
   }
+  // Operations of a token without the output matrix, which is not recomputed.
   const double forward = 2 * (job.work->active_weights() + job.work->full_scores(job.sequence()));
   const double passes = formula == FlopsFormula::hardware ? 4 : 3;
   return tokens * (passes * forward + 3 * 2 * job.vocabulary() * job.hidden());

@@ -5,7 +5,7 @@
 
 namespace mpitron::plan {
 
-/// How an article counts operations: figures of different articles differ by 3 to 30 %.
+/// Ways in which articles count operations: their figures differ by 3 to 30 %.
 enum class FlopsFormula {
   megatron,  // causal attention halved, logits included (Megatron-Core 0.14; train/model/flops.h)
   full,      // attention not halved (llm-foundry)
@@ -15,7 +15,7 @@ enum class FlopsFormula {
 FlopsFormula flops_formula(const std::string& name);  // throws Error(usage)
 const char* to_string(FlopsFormula formula);
 
-/// Operations of a step.
+/// Returns the operations of a step of the whole job.
 double step_flops(const Job& job, FlopsFormula formula);
 
 }  // namespace mpitron::plan

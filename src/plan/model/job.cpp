@@ -5,6 +5,8 @@
 #include "config/global_batch_size.h"
 #include "utils/error.h"
 
+// A step to predict: its sizes, and the runs of which none is predicted.
+
 namespace mpitron::plan {
 
 double Job::expert_tensor() const {
@@ -33,6 +35,7 @@ config::RunConfig with_vocabulary(config::RunConfig run) {
   return run;
 }
 
+/// Error(usage) for models of which the formulas know nothing.
 Job make_job(config::RunConfig run, Practice practice) {
   const config::ModelFamily& family = run.model.family();
   if (family.encoder_decoder || !family.has_words() || run.model.text_head) {

@@ -11,10 +11,10 @@ namespace mpitron::plan {
 
 enum class Precision { bf16, fp8, mxfp8, nvfp4 };  // of the products; 16 bits: bf16 or fp16
 
-/// Which kernels of a step are launched as CUDA graphs.
+/// Kernels of a step that are launched as CUDA graphs.
 enum class Graphs { none, router, attention_and_router, whole };
 
-/// What programs do in a step that no option of this one says.
+/// Doings of programs in a step that no option of this one says.
 struct Practice {
   std::optional<Precision> precision;  // unset: that of the options
   double recomputed_products = 0;      // share of a layer's forward pass that runs again
@@ -44,21 +44,24 @@ struct Job {
   double expert_tensor() const;
   /// Replicas of an expert.
   double expert_data() const { return ranks() / (stages() * expert() * expert_tensor()); }
-  /// Over how many ranks activations between attention and MLP are cut.
+  /// Ranks among which activations between attention and MLP are cut.
   double along() const { return run.parallel.sequence_parallel ? tensor() : 1; }
   double sequence() const { return real(run.model.seq_length); }
   double hidden() const { return real(run.model.hidden_size); }
   double vocabulary() const { return real(run.model.padded_vocab_size); }
   double micro_batch() const { return real(run.training.micro_batch_size); }
   double global_batch() const { return real(run.training.global_batch_size); }
-  /// Of a rank's microbatch.
+  /// Tokens of a rank's microbatch.
   double tokens() const { return sequence() * micro_batch() / context(); }
   double microbatches() const;
+  /// Experts of a layer, and how many of them a token visits.
   double experts() const { return run.model.moe ? real(run.model.moe->num_experts) : 0; }
   double visits() const { return run.model.moe ? real(run.model.moe->topk) : 0; }
   bool tied() const { return !run.model.untie_embeddings_and_output_weights; }
   double gradient_bytes() const { return real(size_of(run.optimizer.main_grad_dtype)); }
+  /// Precision of the products: the one of the practice, else that of the options.
   Precision precision() const;
+  /// Returns whether gradients, and perhaps weights, travel layer by layer within the passes.
   bool sharded_by_layer() const {
     return run.parallel.sharding_strategy >= config::ShardingStrategy::optim_grads;
   }
@@ -73,13 +76,15 @@ struct Job {
   }
 };
 
-/// `run` with the vocabulary that its options tell, where the tokenizer's rows are not known yet.
+/// Returns `run` with the vocabulary that its options tell, where the tokenizer's rows are not
+/// known yet.
 config::RunConfig with_vocabulary(config::RunConfig run);
 
-/// To predict `run`. Error(usage) for models that are no stacks of decoder or encoder layers.
+/// Returns `run` as a job to predict. Error(usage) for models that are no stacks of decoder or
+/// encoder layers.
 Job make_job(config::RunConfig run, Practice practice = {});
 
-/// Which layers live where, as training has it.
+/// Returns which layers live where, as training has it.
 pipeline::StageLayout stage_layout(const Job& job);
 
 const char* to_string(Precision precision);

@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+// Layouts of a search as options of a run, and back.
+
 namespace mpitron::plan {
 namespace {
 
+/// Names of config::RecomputeModule, in its order, as --recompute-modules has them.
 constexpr std::array<const char*, 7> kModules = {
     "core_attn", "moe_act", "layernorm", "mla_up_proj", "mlp", "moe", "shared_experts"};
 
@@ -18,6 +21,8 @@ bool divides_evenly(Index layers, Index virtual_stages, bool accounted) {
 
 std::string layout_string(Index layers, Index virtual_stages, Index depths) {
   const Index each = layers / virtual_stages, more = layers % virtual_stages;
+  // The stages with a layer more stand in the middle: the first also has the embedding and the last
+  // the loss.
   const Index before = (virtual_stages - more) / 2;  // stages with `each` in front of those
   std::string text;
   for (Index stage = 0; stage < virtual_stages; ++stage) {
@@ -28,6 +33,9 @@ std::string layout_string(Index layers, Index virtual_stages, Index depths) {
   return text + std::string(static_cast<std::size_t>(depths), 'm') + "L";
 }
 
+/// Options of an earlier layout are reset: a layout is whole, not a change. Layers that do not
+/// divide are first tried with embedding and loss as one layer each, as Megatron's options can say,
+/// and else written out as a string.
 void apply(const Layout& layout, config::RunConfig& run) {
   config::ParallelConfig& p = run.parallel;
   p.world_size = layout.gpus;

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+// Describes each kind of layer of a model once, by the rows of nn/layers, and counts weights:
+// models have many layers and few kinds of them.
+
 namespace mpitron::plan {
 namespace {
 
+/// Sums the weights of products, either of one expert or of what every token meets.
 double sum_of(const nn::LayerWork& work, bool experts) {
   double sum = 0;
   for (const nn::ProductWork& product : work.products) {

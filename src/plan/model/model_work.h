@@ -26,8 +26,8 @@ class ModelWork {
   explicit ModelWork(const config::ModelConfig& model);
 
   const std::vector<LayerKind>& kinds() const { return kinds_; }
-  /// Place in `kinds` of layer `number`, from 1; layers behind the last one are those of
-  /// depths of prediction.
+  /// Returns the place in `kinds` of layer `number`, from 1; layers behind the last one are those
+  /// of depths of prediction.
   std::size_t kind(Index number) const { return order_[static_cast<std::size_t>(number - 1)]; }
   Index layers() const { return layers_; }
   Index depths() const { return (static_cast<Index>(order_.size()) - layers_) / depth_layers_; }
@@ -37,7 +37,7 @@ class ModelWork {
   /// promille and left out), and those that a token meets.
   double weights() const { return weights_; }
   double active_weights() const { return active_weights_; }
-  /// Multiply-adds of scores for a token, all of a sequence's keys being visible.
+  /// Returns the multiply-adds of scores for a token, all of a sequence's keys being visible.
   double full_scores(double sequence) const;
 
  private:

@@ -1,7 +1,10 @@
 #include "plan/published/least_squares.h"
 
+// The linear solver of the fit; its matrices have a row for each fitted parameter, some dozens.
+
 namespace mpitron::plan {
 
+/// Factors by Cholesky, and substitutes forwards and backwards.
 bool solve_symmetric(std::vector<double> a, std::vector<double>& b) {
   const std::size_t n = b.size();
   for (std::size_t j = 0; j < n; ++j) {  // a = l l^T, l in the lower half

@@ -17,6 +17,8 @@ class LeastSquares {
  public:
   LeastSquares(Problem& problem, std::size_t parameters) : problem_(problem), n_(parameters) {}
 
+  /// Goes at most so many rounds downhill, each with up to 6 attempts at a damping that lets a step
+  /// improve; leaves the problem at the best place.
   void run(int rounds) {
     z_ = problem_.place();
     r_ = problem_.residuals();
@@ -34,7 +36,8 @@ class LeastSquares {
     problem_.move_to(z_);
   }
 
-  /// Of the parameters where `run` has ended, as a matrix; empty where they are not determined.
+  /// Returns the covariance of the parameters where `run` has ended, as a matrix; empty where they
+  /// are not determined.
   std::vector<double> covariance() {
     make_equations();
     std::vector<double> result(n_ * n_);
@@ -54,7 +57,7 @@ class LeastSquares {
   static constexpr double kDelta = 0.02;   // of a derivative
   static constexpr double kLongest = 0.7;  // step of a parameter
 
-  /// Twice the negative logarithm of the likelihood, without constants.
+  /// Returns twice the negative logarithm of the likelihood, without constants.
   double objective(const std::vector<double>& z, const std::vector<double>& r) const {
     double sum = 0;
     for (std::size_t i = 0; i < r.size(); ++i) {
@@ -68,12 +71,15 @@ class LeastSquares {
     return sum;
   }
 
+  /// Returns how far a parameter is from where it is expected, in spreads.
   double prior_residual(const std::vector<double>& z, std::size_t j) const {
     const std::optional<std::size_t> parent = problem_.prior_parent(j);
     const double centre = parent ? z[*parent] : problem_.prior_centre(j);
     return (z[j] - centre) / problem_.prior_spread(j);
   }
 
+  /// Builds the normal equations at the place of now: derivatives by differences, rows weighted as
+  /// the t distribution weighs them, so that rows far off pull less.
   void make_equations() {
     a_.assign(n_ * n_, 0);
     b_.assign(n_, 0);
@@ -100,6 +106,7 @@ class LeastSquares {
     }
   }
 
+  /// Adds the pull to the expected value; where that is another parameter, both are pulled.
   void add_prior(std::size_t j) {
     const double inverse = 1 / problem_.prior_spread(j), away = prior_residual(z_, j);
     a_[j * n_ + j] += inverse * inverse;
@@ -112,6 +119,8 @@ class LeastSquares {
     }
   }
 
+  /// Takes a damped step if it lowers the objective; then damping sinks, else it rises and the
+  /// problem is put back.
   bool try_step(double& best) {
     std::vector<double> a = a_, step = b_, z = z_;
     for (std::size_t j = 0; j < n_; ++j) {

@@ -8,12 +8,16 @@
 #include "plan/published/recipes.h"
 #include "plan/search/search.h"
 
+// Predicts a published step: machine and software by name, the settings that its source leaves out
+// by assuming that its authors chose the fastest that fit.
+
 namespace mpitron::plan {
 namespace {
 
 constexpr double kUsableMemory = 0.93;  // the rest is libraries, buffers and fragments
 constexpr double kSearchMargin = 0.06;  // of memory, beside libraries
 
+/// Returns the microbatch sizes to try: the row's own, else powers of 2 up to 16 that divide.
 std::vector<Index> micro_batches(const PublishedRow& row) {
   if (row.micro_batch) {
     return {*row.micro_batch};
@@ -28,6 +32,7 @@ std::vector<Index> micro_batches(const PublishedRow& row) {
   return result.empty() ? std::vector<Index>{1} : result;
 }
 
+/// Returns the numbers of chunks to try: the row's own, else all that divide the layers of a stage.
 std::vector<Index> chunk_counts(const PublishedRow& row) {
   if (row.chunks) {
     return {*row.chunks};
@@ -43,7 +48,7 @@ std::vector<Index> chunk_counts(const PublishedRow& row) {
   return result;
 }
 
-/// As many layers of each chunk recompute as it takes to fit.
+/// Lets as many layers of each chunk recompute as it takes to fit.
 void choose_recompute(Job& job, double memory) {
   config::ModelConfig& model = job.run.model;
   if (fullest_stage(job).total() <= memory) {
@@ -64,6 +69,8 @@ void choose_recompute(Job& job, double memory) {
 
 }  // namespace
 
+/// Names go from the closest to the widest: tables of one source differ by release, and rows by
+/// precision.
 const ParameterFile& stack_file(const Library& library, const PublishedRow& row, bool* known) {
   const std::vector<std::string> names = {
       fmt::format("{}|{}|{}", row.source, row.table, row.options),
@@ -134,6 +141,7 @@ double measured_seconds(const PublishedRow& row, const Machine& machine) {
   const double gpus = Job::real(row.run.parallel.world_size);
   const double sequences = Job::real(training.global_batch_size);
   const double tokens = sequences * Job::real(row.run.model.seq_length);
+  // A rate is turned back into seconds with the formula by which its source counted operations.
   const auto of_operations = [&](double rate) {
     return step_flops(make_job(row.run, row.practice), row.formula) / (rate * gpus);
   };

@@ -15,31 +15,32 @@ struct RowParts {
   std::optional<Stack> stack;
   bool stack_is_known = true;  // else that of software that nothing is known of
 };
-/// Absent where the library has none of that name.
+/// Returns the row's machine and software; absent where the library has none of that name.
 RowParts parts_of(const Library& library, const PublishedRow& row);
-/// The stack file of a row: by the closest name that has one (`SOURCE|TABLE|PRECISION` and
-/// shorter), else that of unknown software.
+/// Returns the stack file of a row: by the closest name that has one (`SOURCE|TABLE|PRECISION` and
+/// shorter), else that of unknown software, and `known` (if given) becomes false.
 const ParameterFile& stack_file(const Library& library, const PublishedRow& row, bool* known);
 
-/// The row with all that its source leaves out: every microbatch size and number of chunks that
-/// divide, what the recipes say, else as many recomputed layers as it takes to fit in `memory`
+/// Returns the row with all that its source leaves out: every microbatch size and number of chunks
+/// that divide, what the recipes say, else as many recomputed layers as it takes to fit in `memory`
 /// bytes.
 std::vector<Job> candidate_jobs(const PublishedRow& row, double memory);
 
-/// The job that was assumed, and its time by cause.
+/// A job that was assumed, and its time by cause.
 struct Prediction {
   Job job;
   StepTime time;
 };
-/// Seconds of a step as measured, or as they follow from the figure that the source tells.
+/// Returns the seconds of a step as measured, or as they follow from the figure that the source
+/// tells.
 double measured_seconds(const PublishedRow& row, const Machine& machine);
 
-/// The fastest of the candidates.
+/// Returns the fastest of the candidates, of which there is at least one.
 Prediction predict(const Machine& machine, const Stack& stack, const std::vector<Job>& candidates);
-/// The fastest of the row's own candidates.
+/// Returns the fastest of the row's own candidates.
 Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row);
-/// Of a row whose source tells no layout: its best one. None where neither the source nor a recipe
-/// tells shape and batch, and where nothing fits.
+/// Returns the best layout of a row whose source tells none. No result where neither the source nor
+/// a recipe tells shape and batch, and where nothing fits.
 std::optional<Prediction> predict_best_layout(const Machine& machine, const Stack& stack,
                                               const PublishedRow& row);
 

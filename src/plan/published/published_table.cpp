@@ -8,10 +8,14 @@
 #include "plan/published/table_cells.h"
 #include "utils/system/files.h"
 
+// Reads tables of steps that articles and release notes publish (docs/how-to/plan-a-large-run.md):
+// one row a run, its columns turned into options of a run of this program.
+
 namespace mpitron::plan {
 namespace {
 
 constexpr bool kNeeded = true;
+/// Known columns; the needed ones determine model, machine and layout.
 constexpr TableColumn kColumns[] = {{"id"},
                                     {"source"},
                                     {"table"},
@@ -50,7 +54,7 @@ constexpr TableColumn kColumns[] = {{"id"},
                                     {"options"},
                                     {"note"}};
 
-// The largest that are plausible.
+/// Largest values that are plausible: beyond them a cell is in the wrong column.
 constexpr Index kMostLayers = 10'000;
 constexpr Index kMostWidth = 10'000'000;
 constexpr Index kMostHeads = 100'000;
@@ -58,6 +62,7 @@ constexpr Index kMostTokens = 1'000'000'000;
 constexpr Index kMostGpus = 10'000'000;
 constexpr double kMostSeconds = 1e7;
 
+/// Words of cells. The 16-bit formats count as one: they run at one speed.
 using config::ShardingStrategy;
 constexpr TableWord<ShardingStrategy> kSharding[] = {
     {"ddp", ShardingStrategy::no_shard},
@@ -82,7 +87,7 @@ constexpr TableWord<FigureUnit> kUnits[] = {
     {"MFU %", FigureUnit::utilization}};
 constexpr double kRecomputedProducts = 0.5;  // every second product of a layer
 
-/// How a source counts operations; most articles count all of attention.
+/// Returns how a source counts operations; most articles count all of attention.
 FlopsFormula formula_of(const std::string& source, const std::string& note) {
   const auto says = [&](const char* words) { return note.find(words) != std::string::npos; };
   if (says("96Bslh")) {
@@ -92,7 +97,7 @@ FlopsFormula formula_of(const std::string& source, const std::string& note) {
                                                                  : FlopsFormula::full;
 }
 
-/// What the public configuration of a model has beside the columns.
+/// Adds what the public configuration of a model has beside the columns.
 void complete_named_model(const std::string& name, config::ModelConfig& model) {
   if (name.starts_with("deepseek") || name.starts_with("kimi")) {
     model.multi_latent_attention = true;  // arXiv:2412.19437
@@ -111,11 +116,15 @@ void complete_named_model(const std::string& name, config::ModelConfig& model) {
   }
 }
 
+/// Turns a line of the table into a run of this program: model, layout, batch, and the step's time.
+/// Throws Error(kBadTable) with line and column where a cell does not fit.
 class RowReader {
  public:
   RowReader(std::string path, const std::string& header)
       : cells_(std::move(path), header, kColumns) {}
 
+  /// Reads a line; `line` counts from 1, for messages. A row of a search, or with ? for tp or pp,
+  /// has no layout, and only as much of the model as its cells say.
   PublishedRow read(const std::string& text, Index line) {
     cells_.read(text, line);
     PublishedRow row{.line = line,
@@ -142,7 +151,7 @@ class RowReader {
   }
 
  private:
-  /// Model, GPUs and batch; of a row without layout as far as it has them.
+  /// Reads model, GPUs and batch; of a row without layout as far as it has them.
   void read_job(PublishedRow& row) const {
     row.run.parallel.world_size = cells_.whole("gpus", 1, kMostGpus);
     row.run.model.seq_length = cells_.whole("seq", 1, kMostTokens);
@@ -156,6 +165,8 @@ class RowReader {
     complete_named_model(row.model, row.run.model);
   }
 
+  /// Reads the shape of the decoder. Defaults are those of a plain GPT: as many keys as queries,
+  /// heads that share the width, an MLP of 4 h; a gated one has no default. Embeddings are untied.
   void read_model(PublishedRow& row) const {
     config::ModelConfig& model = row.run.model;
     model.num_layers = cells_.whole("layers", 1, kMostLayers);
@@ -179,6 +190,8 @@ class RowReader {
     }
   }
 
+  /// Makes experts in all layers but the first `dense_layers`. With a capacity factor the host need
+  /// not wait for counts of tokens (Practice::bounded_experts).
   void read_experts(Index experts, PublishedRow& row) const {
     config::ModelConfig& model = row.run.model;
     config::MoeConfig& moe = model.moe.emplace();
@@ -195,6 +208,8 @@ class RowReader {
     return cells_.says(column) ? std::optional(cells_.whole(column, 1, most)) : std::nullopt;
   }
 
+  /// Reads the layout and writes it into the run. Sharding is ZeRO-1 and, with tensor ranks,
+  /// sequence parallelism is on unless the row says otherwise.
   void read_layout(PublishedRow& row) const {
     const config::ModelConfig& model = row.run.model;
     row.micro_batch = maybe_whole("mbs", kMostTokens);
@@ -216,12 +231,13 @@ class RowReader {
     const auto said = [&](const char* words) {
       return row.options.find(words) != std::string::npos;
     };
+    /// Gradients are reduced in fp32 unless the options say otherwise.
     const bool narrow = row.precision == "fp16" || said("PURE") || said("gradients in fp16") ||
                         said("reduced in bf16");
     row.run.optimizer.main_grad_dtype = narrow ? DType::bf16 : DType::f32;
   }
 
-  /// Sizes that do not divide.
+  /// Refuses sizes that do not divide.
   void check(const Layout& layout, const PublishedRow& row) const {
     const config::ModelConfig& model = row.run.model;
     const Index model_parallel = layout.tensor * layout.pipeline * layout.context;
@@ -248,6 +264,8 @@ class RowReader {
     }
   }
 
+  /// Reads what backward computes again. An empty cell is "not told", which the prediction treats
+  /// otherwise than `none`.
   void read_recompute(PublishedRow& row) const {
     row.recompute_known = cells_.says("recompute");
     if (!row.recompute_known) {
@@ -272,7 +290,7 @@ class RowReader {
     }
   }
 
-  /// The time of a step, or else the figure that it follows from (measured_seconds).
+  /// Reads the time of a step, or else the figure that it follows from (measured_seconds).
   void read_figure(PublishedRow& row) const {
     if (cells_.says("step_s")) {
       row.seconds = cells_.number("step_s", 1e-6, kMostSeconds);

@@ -10,7 +10,7 @@
 
 namespace mpitron::plan {
 
-/// What the figure of a source is.
+/// Units of a source's figure.
 enum class FigureUnit {
   none,
   seconds,  // of a step
@@ -22,7 +22,7 @@ enum class FigureUnit {
   utilization   // percent of the peak of 16 bits
 };
 
-/// A measured step of another system. What its source does not say is none.
+/// A measured step of another system. Values that its source does not say are none.
 struct PublishedRow {
   Index line = 0;
   std::string id, source, table, kind, hardware, precision, model, options;
@@ -37,9 +37,10 @@ struct PublishedRow {
   FlopsFormula formula = FlopsFormula::full;  // of figures of operations
 };
 
-/// A table of tab-separated values with a header. Columns are found by name, in any order; those of
-/// what a source may leave out may be missing, and their cells blank or `?`. Error(kBadTable) names
-/// file, line and column for a needed column that is missing and a value that cannot be.
+/// Reads a table of tab-separated values with a header. Columns are found by name, in any order;
+/// those of what a source may leave out may be missing, and their cells blank or `?`.
+/// Error(kBadTable) names file, line and column for a needed column that is missing and a value
+/// that cannot be.
 std::vector<PublishedRow> read_published_table(const std::filesystem::path& path);
 
 }  // namespace mpitron::plan

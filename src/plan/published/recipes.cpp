@@ -8,11 +8,15 @@
 #include "plan/machine/exit_codes.h"
 #include "plan/machine/library.h"
 
+// Recipes of published runs: what their scripts set and their tables do not say, as YAML files that
+// are part of the program. Later recipes go over earlier ones.
+
 namespace mpitron::plan {
 namespace {
 
 using config::RecomputeModule;
 
+/// A word of a recipe and what it means.
 template <class T>
 struct NamedValue {
   const char* text;
@@ -34,6 +38,7 @@ constexpr NamedValue<bool> kDispatch[] = {{"plain", false}, {"fused", true}};
 constexpr NamedValue<DType> kTypes[] = {{"bf16", DType::bf16}, {"fp32", DType::f32}};
 constexpr NamedValue<bool> kSwitch[] = {{"0", false}, {"1", true}};
 
+/// Reads one recipe; unknown keys and words are mistakes with their line.
 class RecipeReader {
  public:
   RecipeReader(std::string path, const YAML::Node& node) : path_(std::move(path)), node_(node) {}
@@ -58,6 +63,8 @@ class RecipeReader {
     throw YAML::Exception(node.Mark(), fmt::format("'{}' is not known", text));
   }
 
+  /// Reads the keys that say which rows a recipe is for, and what their tables leave out of model
+  /// and layout; read_practice has the rest.
   void read(const std::string& key, const YAML::Node& value, Recipe& recipe) const {
     if (key == "model") {
       recipe.model = value.as<std::string>();
@@ -116,10 +123,13 @@ class RecipeReader {
   YAML::Node node_;
 };
 
+/// An empty list stands for any value.
 bool listed(const std::vector<std::string>& list, const std::string& value) {
   return list.empty() || std::ranges::find(list, value) != list.end();
 }
 
+/// Returns whether a recipe is for a row. Tables are named so that they sort by release: `since`
+/// and `until` compare as texts.
 bool fits(const Recipe& recipe, const PublishedRow& row) {
   const bool full =
       row.run.parallel.sharding_strategy == config::ShardingStrategy::optim_grads_params;
@@ -130,6 +140,8 @@ bool fits(const Recipe& recipe, const PublishedRow& row) {
          (recipe.sharding != "full" || full);
 }
 
+/// An empty list of modules says that nothing is computed again; `full` counts layers from the
+/// front of a stage.
 void apply_recompute(const Recipe& recipe, PublishedRow& row) {
   config::ModelConfig& model = row.run.model;
   if (recipe.recompute) {
@@ -146,6 +158,7 @@ void apply_recompute(const Recipe& recipe, PublishedRow& row) {
   row.recompute_known = true;
 }
 
+/// Fills in the shape of a plain GPT, and the batch, where the table has none.
 void apply_shape(const Recipe& recipe, PublishedRow& row) {
   config::ModelConfig& model = row.run.model;
   if (!recipe.shape.empty() && model.num_layers == 0) {
@@ -172,6 +185,8 @@ void apply_depths(Index depths, PublishedRow& row) {
   }
 }
 
+/// Puts a recipe into a row. Recomputation that the table itself tells stays, unless the recipe has
+/// some.
 void apply(const Recipe& recipe, PublishedRow& row) {
   apply_shape(recipe, row);
   if (!row.recompute_known || recipe.recompute || recipe.full_layers) {
@@ -191,6 +206,7 @@ void apply(const Recipe& recipe, PublishedRow& row) {
   bool& overlaps = row.run.parallel.overlap_moe_expert_parallel_comm;
   overlaps = recipe.overlaps.value_or(overlaps);
   row.run.optimizer.main_grad_dtype = recipe.gradients.value_or(row.run.optimizer.main_grad_dtype);
+  // Layouts are written with their depths; a run without them has no m.
   const Index parts = row.run.parallel.pipeline_model_parallel_size * row.chunks.value_or(1);
   if (const auto layout = recipe.layouts.find(parts); layout != recipe.layouts.end()) {
     std::string text = layout->second;
@@ -205,6 +221,7 @@ void apply(const Recipe& recipe, PublishedRow& row) {
 
 }  // namespace
 
+/// Throws Error(kBadParameterFile) with the line for whatever is not known.
 std::vector<Recipe> parse_recipes(const std::string& text, const std::string& path) {
   try {
     const YAML::Node root = YAML::Load(text);
@@ -219,6 +236,7 @@ std::vector<Recipe> parse_recipes(const std::string& text, const std::string& pa
   }
 }
 
+/// Reads the files that were built into the program, once.
 const std::vector<Recipe>& shipped_recipes() {
   static const std::vector<Recipe> recipes = [] {
     std::vector<Recipe> all;

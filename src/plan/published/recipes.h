@@ -8,8 +8,8 @@
 
 namespace mpitron::plan {
 
-/// What the recipe of a published run says that its table leaves out. Empty conditions hold for
-/// every run; what is unset stays as it is.
+/// Settings of a published run that its table leaves out. Empty conditions hold for every run; what
+/// is unset stays as it is.
 struct Recipe {
   // of the runs it is for
   std::string source;  // beginning of its name
@@ -34,9 +34,9 @@ struct Recipe {
   std::map<Index, std::string> layouts;  // by the number of virtual stages
 };
 
-/// Those of the files in src/plan/recipes.
+/// Returns the recipes of the files in src/plan/recipes.
 const std::vector<Recipe>& shipped_recipes();
-/// Error(kBadParameterFile) with path and line.
+/// Reads a file of recipes. Error(kBadParameterFile) with path and line.
 std::vector<Recipe> parse_recipes(const std::string& text, const std::string& path);
 
 /// Puts what the recipes say into a row, later ones last.

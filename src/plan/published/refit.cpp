@@ -10,6 +10,9 @@
 #include "plan/published/validation.h"
 #include "utils/error.h"
 
+// Fits the calibrated values of machine and stack files to published steps (`mpitron plan
+// --refit`): collects rows and fitted keys, and is the problem that LeastSquares solves.
+
 namespace mpitron::plan {
 namespace {
 
@@ -35,7 +38,7 @@ struct Parameter {
   double& value() const { return file->fitted.at(key); }
 };
 
-/// A row that is told again and again.
+/// A row whose step is told again and again while values move.
 struct FittedRow {
   const PublishedRow* row;
   std::vector<Job> candidates;
@@ -76,7 +79,7 @@ class Fitter {
     return result;
   }
 
-  // What LeastSquares asks for.
+  // The functions that LeastSquares calls.
   std::vector<double> place() const {
     std::vector<double> z;
     for (const Parameter& parameter : parameters_) {
@@ -99,7 +102,9 @@ class Fitter {
   }
   double scale(std::size_t i) const { return rows_[i].scale; }
   const std::vector<std::size_t>& rows_of(std::size_t j) const { return parameters_[j].rows; }
-  /// Residuals of the rows of parameter `j` where it is at `z`; the others stay.
+  /// Returns the residuals of the rows of parameter `j` where it is at `z`; the others stay. Only
+  /// machines and stacks that see the parameter are made anew: this is called for each parameter in
+  /// each round.
   std::vector<double> moved_residuals(std::size_t j, double z) {
     const Parameter& parameter = parameters_[j];
     const double before = parameter.value();
@@ -132,6 +137,7 @@ class Fitter {
                      .scale = error_scale(validation_class(row, made))});
   }
 
+  /// Makes a parameter of every fitted key that is known.
   template <class T>
   void collect(ParameterFiles& files, std::span<const ParameterKey<T>> keys,
                const ParameterFile* FittedRow::*of_row) {
@@ -149,6 +155,7 @@ class Fitter {
   template <class T>
   void add_parameter(ParameterFiles& files, ParameterFile& file, const ParameterKey<T>& key,
                      const ParameterFile* FittedRow::*of_row) {
+    /// The ends of a share are infinitely far in log-odds; a fitted value stays off them.
     const bool share = key.least == 0 && key.most == 1;
     Parameter parameter{.file = &file,
                         .key = key.key,
@@ -166,7 +173,7 @@ class Fitter {
     parameters_.push_back(parameter);
   }
 
-  /// The plain value of the same file, or else what it would inherit.
+  /// Sets the expected value: the plain value of the same file, or else what it would inherit.
   void set_prior(const ParameterFiles& files, const ParameterFile& file, double otherwise,
                  Parameter& parameter) const {
     const auto plain = [&](const ParameterFile& from) {
@@ -192,6 +199,8 @@ class Fitter {
     parameter.centre = parameter.inner(centre.value_or(otherwise));
   }
 
+  /// Tells of each parameter how much of its certainty comes from rows, and with which other one it
+  /// moves.
   void describe(const std::vector<double>& covariance, std::vector<FittedParameter>& told) const {
     const std::size_t n = told.size();
     for (std::size_t j = 0; j < n; ++j) {
@@ -213,7 +222,7 @@ class Fitter {
     }
   }
 
-  /// The machines and stacks that see a change of this parameter; of all for null.
+  /// Makes the machines and stacks that see a change of this parameter; all for null.
   void remake(const Parameter* changed) {
     for (const FittedRow& row : rows_) {
       machines_.try_emplace(row.machine);
@@ -231,6 +240,8 @@ class Fitter {
     }
   }
 
+  /// Returns the logarithm of predicted over measured time: too slow and too fast by a factor count
+  /// alike.
   double residual(std::size_t i) const {
     const FittedRow& row = rows_[i];
     const Prediction told =

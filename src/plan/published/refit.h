@@ -7,7 +7,7 @@
 
 namespace mpitron::plan {
 
-/// A fitted value.
+/// A fitted value before and after, and what determines it.
 struct FittedParameter {
   std::string name;  // file and key
   double before = 0;
@@ -17,7 +17,7 @@ struct FittedParameter {
   double correlation = 0;
 };
 
-/// What a fit has found.
+/// The result of a fit.
 struct FitResult {
   std::vector<FittedParameter> parameters;
   std::size_t rows = 0;

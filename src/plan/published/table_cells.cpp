@@ -8,6 +8,9 @@
 #include "plan/machine/exit_codes.h"
 #include "utils/text/blanks.h"
 
+// Cells of tab-separated tables that people make with spreadsheets: byte-order marks, carriage
+// returns, cut-off ends and percent signs are read, misspelt column names are refused.
+
 namespace mpitron::plan {
 namespace {
 
@@ -48,6 +51,8 @@ TableCells::TableCells(std::string path, const std::string& header,
     }
   }
   for (const auto& [name, place] : columns_) {
+    // Unknown columns are allowed; one that is nearly a missing one is taken for a slip, which
+    // would otherwise leave all its values out.
     const bool is_known = std::ranges::find(known, name, &TableColumn::name) != known.end();
     const std::string hint = is_known ? "" : config::did_you_mean(name, missing);
     if (!hint.empty()) {

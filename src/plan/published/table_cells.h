@@ -34,14 +34,15 @@ class TableCells {
   /// Goes to a row. What an editor has cut off at its end is blank.
   void read(const std::string& text, Index line);
 
-  /// Without blanks around it; empty where the column is missing.
+  /// Returns the cell without blanks around it; empty where the column is missing.
   std::string text(const char* column) const;
-  /// Whether the source says it: neither blank nor `?`, `-`, `n/a`.
+  /// Returns whether the source says it: neither blank nor `?`, `-`, `n/a`.
   bool says(const char* column) const;
-  /// From `least` to `most`; a percent sign behind it is allowed.
+  /// Returns a number from `least` to `most`; a percent sign behind it is allowed. Error(kBadTable)
+  /// for others.
   double number(const char* column, double least, double most) const;
   Index whole(const char* column, Index least, Index most) const;
-  /// `otherwise` where the source does not say it.
+  /// Returns `otherwise` where the source does not say it.
   Index whole(const char* column, Index least, Index most, Index otherwise) const {
     return says(column) ? whole(column, least, most) : otherwise;
   }
@@ -58,6 +59,7 @@ class TableCells {
     fail(column, fmt::format("one of {} is expected", known));
   }
 
+  /// Throws Error(kBadTable) with place and text of the cell.
   [[noreturn]] void fail(const char* column, const std::string& expected) const;
 
  private:
@@ -67,7 +69,7 @@ class TableCells {
   Index line_ = 0;
 };
 
-/// The parts of a text between separators, without carriage returns.
+/// Returns the parts of a text between separators, without carriage returns.
 std::vector<std::string> split_text(const std::string& text, char separator);
 
 }  // namespace mpitron::plan

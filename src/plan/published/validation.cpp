@@ -11,9 +11,13 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// Holds predictions against published steps: all rows as they are, rows that a fit has not seen,
+// and rows whose layout has to be searched.
+
 namespace mpitron::plan {
 namespace {
 
+/// Interpolates between the two values next to the share.
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(at);
@@ -79,6 +83,7 @@ Validation cross_validate(const Library& library, const std::vector<PublishedRow
     if (by == HeldOut::sources) {
       return row.source;
     }
+    // Parts by a hash of names: a row stays in its part when others are added.
     const std::string name = by == HeldOut::tables ? row.source + row.table : row.id;
     return std::to_string(hash64(name) % static_cast<std::uint64_t>(folds));
   };

@@ -20,12 +20,14 @@ struct ValidatedRow {
   double error() const { return predicted / published - 1; }  // above 0: predicted too slow
 };
 
+/// All rows of a table: predicted, or set aside with a reason.
 struct Validation {
   std::vector<ValidatedRow> rows;
   std::vector<const PublishedRow*> unknown_hardware;
   std::vector<const PublishedRow*> without_layout;
   std::vector<std::pair<const PublishedRow*, std::string>> refused;  // and what is wrong with it
 };
+/// Predicts every row with a known machine and a layout; the rows outlive the result.
 Validation validate(const Library& library, const std::vector<PublishedRow>& rows);
 
 /// Predicts rows without layout in their best one, as a class of their own; those that tell no
@@ -42,19 +44,19 @@ struct ErrorSummary {
 };
 std::vector<ErrorSummary> summarize(const Validation& validation);
 
-/// How wide errors of a class are spread, of a step.
+/// Returns how wide errors of a class are spread, of a step.
 double error_scale(const std::string& group);
 
-/// What of a table a fit does not see at once: parts of its rows, of its sources' tables, or each
-/// source as a whole.
+/// Parts of a table that a fit does not see at once: parts of its rows, of its sources' tables, or
+/// each source as a whole.
 enum class HeldOut { rows, tables, sources };
 
-/// Rows that a fit has not seen: each of `folds` parts (of HeldOut::sources: each source) is
-/// predicted with values that are fitted to all others.
+/// Predicts rows that a fit has not seen: each of `folds` parts (of HeldOut::sources: each source)
+/// is predicted with values that are fitted to all others.
 Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows, HeldOut by,
                           Index folds);
 
-/// Class of section `validation` of docs/how-to/plan-a-large-run.md.
+/// Returns the class of section `validation` of docs/how-to/plan-a-large-run.md.
 std::string validation_class(const PublishedRow& row, const Machine& machine);
 
 }  // namespace mpitron::plan

@@ -5,6 +5,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// Runs the program of one rank without its data and its peers: the null device counts memory and
+// launches, the recording world writes down what is communicated.
+
 namespace mpitron::plan {
 namespace {
 
@@ -44,6 +47,8 @@ class LaunchCounter final : public device::LaunchObserver {
   const ReplayOptions& options_;
 };
 
+/// Counts what lives from step to step; all that is neither a parameter nor a gradient goes to the
+/// optimizer.
 void count_state(device::Device& device, train::TrainedModel& model, ReplayedMemory& memory) {
   for (const autograd::Parameter& parameter : model.parameters()) {
     memory.parameters += parameter.value || parameter.four_bits ? parameter.local_bytes() : 0;
@@ -68,6 +73,7 @@ std::uint64_t hash_of(const autograd::ParameterList& parameters) {
   return hash64({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Index)});
 }
 
+/// Returns the elements of each sum beside the replicas' that a rank takes part in.
 std::vector<Index> completed_elements(const train::TrainStep& step) {
   std::vector<Index> elements;
   for (const train::GradientCompletion& sum : step.completions()) {
@@ -80,7 +86,7 @@ std::vector<Index> completed_elements(const train::TrainStep& step) {
   return elements;
 }
 
-/// Samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a
+/// Makes samples of a corpus and, where loaders make them, masks that hide nothing. Every rank of a
 /// tensor group has them: in a world without peers nobody else tells it of their columns.
 class MadeUpBatches {
  public:

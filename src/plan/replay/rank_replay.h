@@ -29,6 +29,7 @@ struct ReplayedLaunch {
   std::string arguments;  // names, types and shapes
 };
 
+/// The result of a replay: memory, communication, launches.
 struct RankReplay {
   Index rank = 0;
   ReplayedMemory memory;
@@ -50,12 +51,14 @@ struct ReplayOptions {
   std::function<double(const device::LaunchRecord& record)> seconds = {};
 };
 
-/// Made-up microbatches of this rank's share, with all columns that a run's own have.
+/// Returns made-up microbatches of this rank's share, with all columns that a run's own have. The
+/// model outlives the function's result.
 train::NextMicrobatch made_up_batches(const config::RunConfig& run,
                                       const train::TrainedModel& model);
 
-/// The program of one rank of a run: its model, gradients, optimizer and `steps` steps, as training
-/// makes them, on a device that runs nothing and in a world without peers. The vocabulary is known.
+/// Replays the program of one rank of a run: its model, gradients, optimizer and `steps` steps, as
+/// training makes them, on a device that runs nothing and in a world without peers. The vocabulary
+/// is known. Error(usage) for models of texts with images.
 RankReplay replay_rank(const config::RunConfig& run, Index rank, const ReplayOptions& options = {});
 
 }  // namespace mpitron::plan

@@ -5,10 +5,14 @@
 #include <random>
 #include <vector>
 
+// Failures and checkpoints: closed forms of Young (1974) and Daly (2006), and runs played with
+// random failures for the spread.
+
 namespace mpitron::plan {
 namespace {
 
 constexpr int kRuns = 400;
+/// Any seed does; a fixed one tells a user the same days twice.
 constexpr std::uint64_t kSeed = 20240729;
 constexpr double kDay = 86400;
 
@@ -17,7 +21,8 @@ struct PlayedRun {
   double restarts = 0;
 };
 
-/// From failure to failure: of each stretch counts what its last durable checkpoint has.
+/// Plays a run from failure to failure: of each stretch counts what its last durable checkpoint
+/// has.
 PlayedRun play_run(const FailureModel& model, double interval, double training,
                    std::mt19937_64& random) {
   std::exponential_distribution<double> until_failure(1 / model.between_failures);
@@ -44,6 +49,7 @@ double young_interval(const FailureModel& model) {
   return std::sqrt(2 * model.checkpoint * model.between_failures);
 }
 
+/// The expansion of the exact optimum, for checkpoints much shorter than the time between failures.
 double best_interval(const FailureModel& model) {
   const double c = model.checkpoint, m = model.between_failures;
   return young_interval(model) * (1 + std::sqrt(c / (2 * m)) / 3 + c / (18 * m)) - c;

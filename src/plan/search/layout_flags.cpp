@@ -10,9 +10,14 @@
 
 #include "plan/model/layout.h"
 
+// A layout as options of mpitron: the answer of `mpitron plan` as a command line or a YAML file
+// that trains in it.
+
 namespace mpitron::plan {
 namespace {
 
+/// Options that a layout determines: they leave the user's command line, and come back as the
+/// layout has them.
 constexpr std::array<std::string_view, 22> kLayoutOptions = {
     "tensor-model-parallel-size",
     "context-parallel-size",
@@ -113,6 +118,7 @@ std::vector<std::string> with_layout(const std::vector<std::string>& arguments,
   }
   for (const LayoutFlag& flag : layout_flags(run)) {
     result.push_back("--" + flag.name);
+    // Words of a list are arguments of their own.
     for (std::size_t begin = 0; begin < flag.value.size();) {
       const std::size_t end = std::min(flag.value.find(' ', begin), flag.value.size());
       result.push_back(flag.value.substr(begin, end - begin));

@@ -12,14 +12,16 @@ struct LayoutFlag {
   std::string value;  // empty for a flag; several words of a list
 };
 
-/// The options that make this layout.
+/// Returns the options that make this layout; sizes of 1 that are the default are left out.
 std::vector<LayoutFlag> layout_flags(const config::RunConfig& run);
 
-/// `arguments` without options that say how to lay out, and with those of `run` behind them.
+/// Returns `arguments` without options that say how to lay out, and with those of `run` behind
+/// them.
 std::vector<std::string> with_layout(const std::vector<std::string>& arguments,
                                      const config::RunConfig& run);
 
-/// A YAML file for --yaml-cfg of the same.
+/// Returns the arguments as a YAML file for --yaml-cfg; the number of ranks is the launcher's and
+/// left out.
 std::string to_yaml(const std::vector<std::string>& arguments);
 
 }  // namespace mpitron::plan

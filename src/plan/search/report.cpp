@@ -7,12 +7,15 @@
 
 #include "plan/machine/parameter_table.h"
 
+// Figures of a predicted step as users ask for them: rates, energy, cost, the reasons of a
+// difference, and how far to trust them.
+
 namespace mpitron::plan {
 namespace {
 
 constexpr double kFacility = 1.2;  // power of a building over that of its machines
 
-/// Share of a step in which processors work.
+/// Returns the share of a step in which processors work.
 double busy_share(const StepTime& time) {
   return time.work.compute() / time.seconds();
 }
@@ -71,6 +74,7 @@ std::string difference(const StepTime& faster, const StepTime& slower) {
   return text;
 }
 
+/// Predicts the step again with each value 10 % higher; values without an effect are left out.
 std::vector<Sensitivity> sensitivities(const Machine& machine, const Stack& stack, const Job& job) {
   const double before = step_time({machine, stack, job}).seconds();
   std::vector<Sensitivity> result;
@@ -88,6 +92,7 @@ std::vector<Sensitivity> sensitivities(const Machine& machine, const Stack& stac
 }
 
 ErrorBar error_bar(const Machine& machine, const Stack& stack, const Job& job) {
+  // Widths come from `mpitron plan --validate` (docs/how-to/plan-a-large-run.md).
   if (stack.name == "megatron" || stack.name == "mpitron") {
     return {0.25, "no run of this software is calibrated; --stack names one that is"};
   }

@@ -8,7 +8,7 @@
 
 namespace mpitron::plan {
 
-/// What a user pays and wants to train; what is not given leaves its column out.
+/// Prices that a user pays, and the tokens to train; what is not given leaves its column out.
 struct Prices {
   std::optional<double> gpu_hour;
   std::optional<double> kilowatt_hour;
@@ -24,6 +24,7 @@ struct Rates {
   double days = 0;  // for Prices::tokens
   std::optional<double> cost;
 };
+/// Returns the rates of a step; energy is that of the building, at idle power outside of kernels.
 Rates rates(const Machine& machine, const Job& job, const StepTime& time, FlopsFormula formula,
             const Prices& prices);
 
@@ -32,19 +33,20 @@ struct NamedSeconds {
   const char* name;
   double seconds;
 };
-/// The parts that add up to the step.
+/// Returns the parts that add up to the step.
 std::vector<NamedSeconds> parts_of(const StepTime& time);
-/// Why `slower` is slower than `faster`: "0.9 % more tensor traffic, ...", largest first.
+/// Returns why `slower` is slower than `faster`: "0.9 % more tensor traffic, ...", the three
+/// largest parts first.
 std::string difference(const StepTime& faster, const StepTime& slower);
 
-/// The step's change when a value of the machine is 10 % better, largest first.
+/// A change of the step when a value of the machine is 10 % higher, largest first.
 struct Sensitivity {
   std::string key;
   double change = 0;  // of the step, below 0: faster
 };
 std::vector<Sensitivity> sensitivities(const Machine& machine, const Stack& stack, const Job& job);
 
-/// How far predictions of this kind are off (90 % of measured rows are within), and why.
+/// Distance within which 90 % of measured rows of this kind are predicted, and why.
 struct ErrorBar {
   double share = 0;
   std::string why;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+// Walks over all layouts that divide a model, its batch and its GPUs, gives each the least
+// recomputation that fits in memory, and sorts what fits by predicted time.
+
 namespace mpitron::plan {
 namespace {
 
@@ -23,6 +26,8 @@ std::vector<Index> divisors(Index value, Index most) {
   return result;
 }
 
+/// Nested loops over the sizes of a layout, from those that restrict most to those that restrict
+/// least.
 class SpaceWalk {
  public:
   SpaceWalk(const Machine& machine, const SearchSpace& space)
@@ -31,6 +36,7 @@ class SpaceWalk {
   std::vector<Layout> walk() {
     layout_.gpus = run_.parallel.world_size;
     const auto node = static_cast<Index>(machine_.node_gpus);
+    /// Tensor ranks divide heads and key groups, and stay within a node.
     const Index heads = std::gcd(run_.model.num_attention_heads,
                                  run_.model.multi_latent_attention ? run_.model.num_attention_heads
                                                                    : run_.model.num_query_groups);
@@ -48,11 +54,13 @@ class SpaceWalk {
   }
 
  private:
+  /// Returns the user's value where the key is fixed, even one that is not among `all`.
   std::vector<Index> choices(const char* key, std::vector<Index> all) const {
     const auto fixed = space_.fixed.find(key);
     return fixed == space_.fixed.end() ? all : std::vector<Index>{fixed->second};
   }
 
+  /// Splits sequences only as long as a rank's part is at least half of what one rank takes.
   std::vector<Index> contexts() const {
     std::vector<Index> result = {1};
     for (Index c = 2; run_.model.seq_length / c >= kLongestOfOneRank / 2; c *= 2) {
@@ -81,7 +89,7 @@ class SpaceWalk {
     }
   }
 
-  /// Interleaved only where all chunks have equally many layers.
+  /// Returns 1, and numbers of chunks with equally many layers each: interleaving wants that.
   std::vector<Index> chunk_counts() const {
     std::vector<Index> result = {1};
     for (Index chunks = 2; chunks <= kMostChunks && layout_.pipeline > 1; ++chunks) {
@@ -96,6 +104,7 @@ class SpaceWalk {
 
   Index of_a_stage() const { return layout_.gpus / layout_.pipeline; }
 
+  /// Returns the divisors of the experts that also divide the GPUs of a stage.
   std::vector<Index> experts() const {
     if (!run_.model.moe) {
       return {1};
@@ -105,6 +114,7 @@ class SpaceWalk {
     return result;
   }
 
+  /// Experts are whole or cut as the dense layers are.
   std::vector<Index> expert_tensors() const {
     const bool two = run_.model.moe && layout_.tensor > 1 &&
                      of_a_stage() % (layout_.expert * layout_.tensor) == 0;
@@ -121,6 +131,7 @@ class SpaceWalk {
       }
       layout_.micro_batch = size;
       for (const Index full : choices("fsdp", {0, 1})) {
+        /// Full sharding would gather weights for every microbatch of every stage.
         if (full == 0 || (layout_.pipeline == 1 && data > 1)) {
           layout_.sharding =
               full == 0 ? ShardingStrategy::optim : ShardingStrategy::optim_grads_params;
@@ -144,11 +155,12 @@ class Measure {
   Measure(const Machine& machine, const Stack& stack, const SearchSpace& space, double memory)
       : machine_(machine), stack_(stack), job_(space.job), memory_(memory) {}
 
-  /// With as little recomputed as it takes to fit; none where it does not. `least`: gets the memory
-  /// with all layers recomputed then.
+  /// Returns the candidate with as little recomputed as it takes to fit; none where it does not.
+  /// `least`: gets the memory with all layers recomputed then.
   std::optional<Candidate> fit(const Layout& layout, Candidate& least) {
     apply(layout, job_.run);
     set({});
+    /// Most layouts of a large model end here, before any layer is weighed.
     if (state_alone() > memory_) {
       least = weigh(layout);
       return std::nullopt;
@@ -172,7 +184,7 @@ class Measure {
     static_cast<config::RecomputeConfig&>(job_.run.model) = recompute;
   }
 
-  /// Modules whose forward pass is a small share of the layer's.
+  /// Returns the modules whose forward pass is a small share of the layer's.
   config::RecomputeConfig cheap_modules() const {
     config::RecomputeConfig recompute{.recompute_granularity = RecomputeGranularity::selective,
                                       .recompute_modules = {RecomputeModule::layernorm}};
@@ -185,7 +197,8 @@ class Measure {
     return recompute;
   }
 
-  /// Weights, gradients and optimizer state if all were cut as evenly as can be.
+  /// Returns weights, gradients and optimizer state if all were cut as evenly as can be: a lower
+  /// bound. Experts count as nothing: their cut depends on more.
   double state_alone() const {
     const double ranks = job_.stages() * job_.tensor();
     const double data = job_.data() * job_.context();
@@ -194,6 +207,7 @@ class Measure {
     return dense * (12 / data + (2 + job_.gradient_bytes()) / (full ? data : 1));
   }
 
+  /// Returns the layout with the memory of its fullest stage, not timed.
   Candidate weigh(const Layout& layout) const {
     const std::vector<RankMemory> stages = stage_memory(job_);
     const auto fullest = std::ranges::max_element(stages, {}, &RankMemory::total);
@@ -209,7 +223,8 @@ class Measure {
     return candidate;
   }
 
-  /// The fewest layers of a chunk, found by bisection.
+  /// Finds the fewest layers of a chunk that have to be recomputed, by bisection: memory falls with
+  /// their number.
   std::optional<Candidate> fit_whole_layers(const Layout& layout, Candidate& least) {
     const Index parts = layout.pipeline * layout.chunks;
     Index most = (job_.run.model.all_layers() + parts - 1) / parts, fewest = 1;

@@ -19,8 +19,8 @@ struct Candidate {
   StepTime time;
 };
 
-/// What a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `etp`, `mbs`,
-/// and `fsdp`: 1 where parameters are fully sharded.
+/// Sizes that a search may choose, and what is fixed: keys `tp`, `cp`, `pp`, `vp`, `ep`, `etp`,
+/// `mbs`, and `fsdp`: 1 where parameters are fully sharded.
 struct SearchSpace {
   Job job;  // model, batch and GPUs
   std::map<std::string, Index> fixed;
@@ -32,15 +32,15 @@ struct SearchResult {
   std::optional<Candidate> smallest;  // that needs least memory, where none fits
 };
 
-/// All layouts that divide the model and the batch, timed where the fullest rank fits in `memory`
-/// bytes; as little is recomputed as it takes.
+/// Weighs all layouts that divide the model and the batch, and times those whose fullest rank fits
+/// in `memory` bytes; as little is recomputed as it takes.
 SearchResult search(const Machine& machine, const Stack& stack, const SearchSpace& space,
                     double memory);
 
-/// Layouts of the space.
+/// Returns the layouts of the space, fitting or not.
 std::vector<Layout> layouts_of(const Machine& machine, const SearchSpace& space);
 
-/// The run of the space in a candidate's layout.
+/// Returns the run of the space in a candidate's layout.
 Job job_of(const SearchSpace& space, const Candidate& candidate);
 
 }  // namespace mpitron::plan

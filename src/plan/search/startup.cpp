@@ -7,12 +7,17 @@
 
 #include "train/model/rank_layout.h"
 
+// Time from the launcher to the end of the first step, phase by phase: linear in nodes where a
+// service handles them one after the other, logarithmic where trees do.
+
 namespace mpitron::plan {
 namespace {
 
+/// Groups of expert parallel ranks that have communicators, by axes of their grid.
 constexpr train::NamedAxes kExpertGroups[] = {
     {"expert", "ep"}, {"expert tensor", "tp"}, {"expert data", "dp"}};
 
+/// Steps of a binary tree over the ranks.
 double tree_seconds(double ranks, double once) {
   return once * std::ceil(std::log2(std::max(2.0, ranks)));
 }

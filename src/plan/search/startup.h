@@ -13,7 +13,7 @@ struct StartupPhase {
   std::string what;  // the numbers behind it
 };
 
-/// What there is to read and open.
+/// Files and bytes that a job opens and reads at its start.
 struct StartupInputs {
   double program_bytes = 300e6;  // of the program and its libraries
   double program_files = 60;     // opened by each rank
@@ -21,19 +21,19 @@ struct StartupInputs {
   double data_files = 2;         // opened by each node, which shares them among its ranks
 };
 
-/// From the launcher to the end of the first step, beside the step itself. Communicators are made
-/// one after the other, before the model.
+/// Returns the phases from the launcher to the end of the first step, beside the step itself.
+/// Communicators are made one after the other, before the model.
 std::vector<StartupPhase> startup_phases(const Machine& machine, const Job& job,
                                          const StartupInputs& inputs = {});
 
-/// Groups of several ranks that a rank has a communicator for, by name and size.
+/// A group of several ranks that a rank has a communicator for.
 struct Communicator {
   std::string name;
   double ranks = 1;
 };
-/// Groups of one rank need none and are left out.
+/// Returns a rank's communicators; groups of one rank need none and are left out.
 std::vector<Communicator> communicators(const Job& job);
-/// Bytes that they take on a rank.
+/// Returns the bytes that they take on a rank.
 double communicator_bytes(const Machine& machine, const Job& job);
 
 }  // namespace mpitron::plan

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+// Times of communication by closed form, from bandwidths and latencies of links within a node and
+// of the network between nodes.
+
 namespace mpitron::plan {
 namespace {
 
@@ -25,6 +28,8 @@ double gather_time(const Machine& machine, const RankGroup& group, double bytes)
   }
   const double members = group.members_on_a_node(machine);
   const double nodes = group.nodes(machine);
+  // A ring over nodes enters and leaves each node once for all members there, and passes links in
+  // between: the slower of both counts. Latencies grow with the ring, up to those of a tree.
   const double rate = nodes > 1 ? std::min(members > 1 ? link_rate(machine) : network_rate(machine),
                                            members * network_rate(machine))
                                 : link_rate(machine);
@@ -57,6 +62,7 @@ double exchange_time(const Machine& machine, const RankGroup& group, const Excha
   double seconds =
       machine.link_latency + all * exchange.choices * (members - 1) / members / link_rate(machine);
   if (nodes > 1) {
+    // The expected number of nodes that a token's choices fall on, chosen evenly.
     double met = nodes * (1 - std::pow(1 - 1 / nodes, exchange.choices));
     if (exchange.parts > 0) {
       met = std::min(met,

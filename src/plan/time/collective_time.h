@@ -8,28 +8,30 @@ struct RankGroup {
   double size = 1;
   double stride = 1;
 
+  /// Members of the group that share a node.
   double members_on_a_node(const Machine& machine) const;
   double nodes(const Machine& machine) const { return size / members_on_a_node(machine); }
 };
 
-/// Seconds of a ring over `bytes` (of the whole tensor): (k-1)/k of them pass each rank. Where the
-/// group spans nodes its members on a node share their networks' bandwidth.
+/// Returns the seconds of a ring over `bytes` (of the whole tensor): (k-1)/k of them pass each
+/// rank. Where the group spans nodes its members on a node share their networks' bandwidth.
 double gather_time(const Machine& machine, const RankGroup& group, double bytes);
-/// Reduce-scatter and all-gather.
+/// Returns the seconds of a reduce-scatter and an all-gather.
 double all_reduce_time(const Machine& machine, const RankGroup& group, double bytes);
-/// From one rank to the next of a group.
+/// Returns the seconds from one rank to the next of a group.
 double send_time(const Machine& machine, const RankGroup& group, double bytes);
 
-/// Of tokens to experts, or back.
+/// Tokens that go to experts, or back.
 struct Exchange {
   double tokens = 0;  // of a rank
   double choices = 0;
   double bytes = 0;  // of a token
-  // Where a token's experts lie in at most so many of so many parts of all experts; 0: anywhere.
+  // A token's experts lie in at most `most_parts` of `parts` parts of all experts; 0: anywhere.
   double most_parts = 0;
   double parts = 0;
 };
-/// Seconds: each choice over a link, and each token once per node it goes to over the network.
+/// Returns the seconds: each choice over a link, and each token once per node it goes to over the
+/// network.
 double exchange_time(const Machine& machine, const RankGroup& group, const Exchange& exchange);
 
 }  // namespace mpitron::plan

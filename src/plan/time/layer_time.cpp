@@ -6,6 +6,10 @@
 #include "plan/time/collective_time.h"
 #include "plan/time/product_time.h"
 
+// Time of half a layer by cause: products, attention, kernels that only move bytes, launches, and
+// the traffic that work does not hide. Constants beside the machine's are ratios of backward to
+// forward passes.
+
 namespace mpitron::plan {
 namespace {
 
@@ -22,12 +26,13 @@ constexpr double kChunkLaunches = 0.3;  // of an expert whose rows are sorted on
 constexpr double kMergedBytes = 10;     // a part of 2 bytes read, its sum of 4 read and written
 constexpr double kHidesLaunches = 4;    // exponent of the soft maximum of host and device
 
-/// What of the forward pass runs again, without what the whole layer does.
+/// Returns whether a part of the forward pass runs again, beside what the whole layer does.
 bool runs_again(const config::ModelConfig& model, std::optional<config::RecomputeModule> by) {
   return by && model.recomputes(*by);
 }
 
-/// Visible keys of a query over all keys.
+/// Returns the visible keys of a query over all keys, in the mean over a sequence: half of them for
+/// a causal one; of a window w its width, less the triangle that the beginning lacks.
 double visible_share(const nn::ScoreWork& scores, double sequence) {
   if (scores.window && static_cast<double>(*scores.window) < sequence) {
     const double w = static_cast<double>(*scores.window) / sequence;
@@ -47,6 +52,7 @@ class HalfTimer {
         narrow_(narrow),
         dropped_(dropped) {}
 
+  /// Launches come last: they add what the host needs beyond the device's work.
   LayerTime time() {
     for (const ProductWork& product : work_.products) {
       add_product(product);
@@ -82,11 +88,12 @@ class HalfTimer {
     return 1;
   }
 
-  /// Rows of all experts of this rank, tokens being spread evenly.
+  /// Returns the rows of all experts of this rank, tokens being spread evenly.
   double visiting_rows() const {
     return job_.tokens() / job_.tensor() * job_.visits() * job_.expert_tensor();
   }
 
+  /// Returns a rank's part of a product: cut along the side that tensor ranks divide.
   Product product_of(const ProductWork& work) const {
     const double cut = work.of_experts ? job_.expert_tensor() : job_.tensor();
     const double local = work.of_experts ? job_.experts() / job_.expert() : 1;
@@ -98,6 +105,8 @@ class HalfTimer {
             .precision = precision};
   }
 
+  /// The backward pass has two products: by the inputs and by the weights, with m, n and k
+  /// exchanged.
   void add_product(const ProductWork& work) {
     Product p = product_of(work);
     if (!work.of_experts && work.cut == ProductWork::Cut::none) {
@@ -106,6 +115,7 @@ class HalfTimer {
     const double factor = stack_.products * (work.of_experts ? stack_.grouped : 1);
     const double forward = factor * product_time(machine_, p);
     Product inputs = p, weights = p;
+    /// Gradients: inputs are m x n by n x k, weights k x m by m x n.
     std::swap(inputs.n, inputs.k);
     std::swap(weights.m, weights.k);
     result_.forward.products += forward;
@@ -113,6 +123,7 @@ class HalfTimer {
         factor * (product_time(machine_, inputs) + product_time(machine_, weights)) +
         (again(work.again_by) ? forward : 0) + job_.practice.recomputed_products * forward;
     if (p.precision != Precision::bf16) {
+      /// Inputs are quantised for each microbatch, weights once a step.
       const double numbers = p.count * (p.k * p.m + p.k * p.n / job_.microbatches());
       const double quantised = stack_.quantise * numbers / memory_rate();
       result_.forward.elementwise += quantised;
@@ -124,6 +135,7 @@ class HalfTimer {
     return !dropped_ && runs_again(job_.run.model, by);
   }
 
+  /// Times attention, as a fused kernel or with scores written to memory.
   void add_scores() {
     if (!work_.scores) {
       return;
@@ -175,6 +187,7 @@ class HalfTimer {
     result_.backward.attention = stack_.attention * (2 * odd * one + 11 * all / memory_rate());
   }
 
+  /// Times kernels that are bound by memory; their backward passes read more than the forward ones.
   void add_moved(const nn::TokenNumbers& numbers) {
     const double bytes = 2 * job_.tokens() * numbers.count * share_of(numbers.share);
     const bool plain = numbers.share == Share::visit && !job_.practice.fused_activation &&
@@ -202,6 +215,8 @@ class HalfTimer {
     result_.backward.tensor = (1 - stack_.tensor_overlap) * (backward - hidden);
   }
 
+  /// Keys and values pass around the ring while attention works on those of the step before;
+  /// gradients take them along on the way back.
   void add_context_traffic() {
     if (job_.context() == 1 || work_.passed == 0) {
       return;
@@ -218,6 +233,7 @@ class HalfTimer {
     result_.backward.context = exposed(2 * ring, result_.backward.attention);
   }
 
+  /// Tokens go out in the precision of expert-bytes and come back in 16 bits.
   void add_expert_traffic() {
     if (!work_.visits || job_.expert() == 1) {
       return;
@@ -243,7 +259,7 @@ class HalfTimer {
     result_.backward.expert = exposed(result_.backward.sum()) + fixed;
   }
 
-  /// The host's launches where they take longer than the device's work, with a soft edge.
+  /// Adds the host's launches where they take longer than the device's work, with a soft edge.
   void add_launches() {
     const double launches = launched_kernels();
     const auto added = [&](const Terms& device, double host) {
@@ -257,6 +273,7 @@ class HalfTimer {
     result_.backward.launch += added(result_.backward, kBackwardLaunches * host);
   }
 
+  /// Returns the kernels that the host launches in a forward pass: those in graphs count as none.
   double launched_kernels() const {
     const Graphs graphs = job_.practice.graphs;
     if (graphs == Graphs::whole || (graphs == Graphs::attention_and_router && work_.scores)) {
@@ -283,13 +300,16 @@ class HalfTimer {
   LayerTime result_;
 };
 
+/// Returns what traffic adds to work beside it: of the shorter of both, the part that does not
+/// overlap.
 double exposed_beside(const Stack& stack, double traffic, double work) {
   const double both =
       std::max(traffic, work) + (1 - stack.full_sharding_overlap) * std::min(traffic, work);
   return both - work;
 }
 
-/// Weights gathered in front of each pass and gradients reduced behind it.
+/// Adds weights gathered in front of each pass and gradients reduced behind it, for fully sharded
+/// runs without a pipeline; others reduce once a step (step_time.cpp).
 void add_sharding(const Setting& setting, const HeldParameters& held, LayerTime& time) {
   const Job& job = setting.job;
   if (!job.sharded_by_layer() || job.stages() > 1 || job.data() == 1) {
@@ -308,6 +328,7 @@ void add_sharding(const Setting& setting, const HeldParameters& held, LayerTime&
       exposed_beside(setting.stack, reduce + (again ? gather : 0), time.backward.sum());
 }
 
+/// Adds a product of 16 bits and its two of the backward pass.
 void add_plain_product(const Setting& setting, const Product& p, LayerTime& time) {
   const auto seconds = [&](double m, double n, double k) {
     return setting.stack.products * product_time(setting.machine, {m, n, k, 1, Precision::bf16});
@@ -352,6 +373,7 @@ LayerTime layer_time(const Setting& setting, const LayerKind& kind, bool recompu
   return time;
 }
 
+/// The loss passes over the scores in fp32; 10 and 6 are the bytes of these passes.
 LayerTime head_time(const Setting& setting) {
   const Job& job = setting.job;
   const double vocabulary = job.vocabulary() / job.tensor();

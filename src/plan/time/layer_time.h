@@ -28,18 +28,19 @@ struct LayerTime {
   Terms both() const;
 };
 
-/// Where a layer is timed: a job on a machine with this software.
+/// A job on a machine with some software: the place where layers are timed.
 struct Setting {
   const Machine& machine;
   const Stack& stack;
   const Job& job;
 };
 
-/// Of one microbatch on one rank. `recomputed`: the whole layer runs again.
+/// Returns the time of one microbatch on one rank. `recomputed`: the whole layer runs again.
 LayerTime layer_time(const Setting& setting, const LayerKind& kind, bool recomputed = false);
-/// Output layer and loss.
+/// Returns the time of output layer and loss.
 LayerTime head_time(const Setting& setting);
-/// What a depth of multi-token prediction has beside its layer: its projection and its loss.
+/// Returns the time that a depth of multi-token prediction has beside its layer: its projection and
+/// its loss.
 LayerTime depth_time(const Setting& setting);
 
 /// Parameters of a layer that a rank holds before any sharding over data ranks.
@@ -53,6 +54,7 @@ struct HeldParameters {
     return *this;
   }
 };
+/// Returns a rank's parameters of such a layer.
 HeldParameters held_parameters(const Job& job, const LayerKind& kind);
 
 }  // namespace mpitron::plan

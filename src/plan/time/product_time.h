@@ -12,8 +12,8 @@ struct Product {
   Precision precision = Precision::bf16;
 };
 
-/// Seconds: whole tiles in whole waves over the multiprocessors, losing more where k is short;
-/// never below the time that its operands' bytes need.
+/// Returns the seconds: whole tiles in whole waves over the multiprocessors, losing more where k is
+/// short; never below the time that its operands' bytes need.
 double product_time(const Machine& machine, const Product& product);
 
 }  // namespace mpitron::plan

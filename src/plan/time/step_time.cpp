@@ -5,6 +5,9 @@
 
 #include "plan/time/collective_time.h"
 
+// Time of a step by closed form: work of the slowest stage, what the pipeline idles, and what
+// gradients, parameters and the optimizer add behind the passes.
+
 namespace mpitron::plan {
 namespace {
 
@@ -51,6 +54,8 @@ void add(const LayerTime& time, StageWork& stage) {
   stage.backward += time.backward;
 }
 
+/// Adds a chunk's layers, depths, embedding and head to its stage. A tied matrix counts once where
+/// one stage has both of its ends.
 void add_chunk(const Setting& setting, const KindTimes& times, const pipeline::ChunkLayers& chunk,
                StageWork& stage) {
   const Job& job = setting.job;
@@ -90,12 +95,14 @@ class StepTimer {
     step.data = exposed_data(*slowest);
     step.optimizer = optimizer(*slowest);
     step.fixed = stack_.per_step;
+    /// The slowest of more ranks is slower: a share of the step for each doubling of 8 GPUs.
     step.jitter = (step.seconds() - step.fixed) * machine_.jitter *
                   std::log2(std::max(1.0, job_.ranks() / 8.0));
     return step;
   }
 
  private:
+  /// Messages of a microbatch, forwards and backwards; interleaved schedules hide a part.
   double send_seconds() const {
     if (job_.stages() == 1) {
       return 0;
@@ -106,6 +113,7 @@ class StepTimer {
     return 2 * job_.chunks() * send_time(machine_, neighbours, bytes) * (1 - hidden);
   }
 
+  /// The slowest stage waits while the others work on the first and the last microbatch.
   double bubble(const std::vector<StageWork>& stages, double slowest) const {
     double sum = 0;
     for (const StageWork& stage : stages) {
@@ -115,6 +123,7 @@ class StepTimer {
     return idle / job_.chunks();
   }
 
+  /// Traffic of gradients and parameters among replicas, less what is hidden.
   double exposed_data(const StageWork& stage) const {
     if (job_.sharded_by_layer() && job_.stages() == 1) {
       return 0;  // told with the layers
@@ -135,6 +144,7 @@ class StepTimer {
     return (1 - stack_.data_overlap) * traffic + stack_.data_overlap * late;
   }
 
+  /// The update is bound by memory: bytes of what a rank updates, and of what it holds besides.
   double optimizer(const StageWork& stage) const {
     const config::ShardingStrategy strategy = job_.run.parallel.sharding_strategy;
     const bool shared = strategy != config::ShardingStrategy::no_shard;

@@ -18,7 +18,7 @@ struct StepTime {
   double seconds() const { return work.sum() + sends + bubble + data + optimizer + fixed + jitter; }
 };
 
-/// What a pipeline stage does with a microbatch, and holds.
+/// Work of a pipeline stage with a microbatch, and the parameters it holds.
 struct StageWork {
   Terms forward;
   Terms backward;
@@ -26,11 +26,11 @@ struct StageWork {
 
   double seconds() const { return forward.sum() + backward.sum(); }
 };
-/// Of each stage; all its chunks.
+/// Returns the work of each stage; all its chunks.
 std::vector<StageWork> stage_works(const Setting& setting);
 
-/// Closed form: 1F1B adds the others' time of one microbatch to that of the slowest stage; with
-/// chunks a share of it (arXiv:2104.04473, section 2.2).
+/// Returns the time of a step by closed form: 1F1B adds the others' time of one microbatch to that
+/// of the slowest stage; with chunks a share of it (arXiv:2104.04473, section 2.2).
 StepTime step_time(const Setting& setting);
 
 }  // namespace mpitron::plan

@@ -18,7 +18,7 @@ namespace {
 using Ids = std::unordered_map<std::string, TokenId>;
 using Path = std::filesystem::path;
 
-// Tokens by id, still in the printable alphabet.
+/// Returns tokens by id, still in the printable alphabet of GPT-2 that stands for bytes.
 std::vector<std::string> load_tokens(const Path& file) {
   std::vector<std::pair<std::string, std::int64_t>> members;
   try {
@@ -53,6 +53,8 @@ Ids ids_of(const std::vector<std::string>& tokens, const Path& file) {
   return ids;
 }
 
+/// Reads merges.txt line by line: two tokens with a blank between them, whose concatenation is a
+/// token, too. The first line may be "#version"; empty lines are passed over.
 class MergeReader {
  public:
   MergeReader(const Path& merge_file, const Path& vocab_file, const Ids& ids)
@@ -120,6 +122,8 @@ class MergeReader {
   Index line_ = 0;
 };
 
+/// Returns the id of each of the 256 bytes. Without all of them some text would have no ids:
+/// Error(data).
 std::vector<TokenId> find_bytes(const Ids& ids, const Path& file) {
   std::vector<TokenId> found;
   for (int byte = 0; byte < 256; ++byte) {
@@ -133,7 +137,8 @@ std::vector<TokenId> find_bytes(const Ids& ids, const Path& file) {
   return found;
 }
 
-// Escapes as Python's json.dump does by default; the alphabet has no control characters.
+/// Quotes as Python's json.dump does by default (ASCII only), so that files are equal byte for
+/// byte. The alphabet has no control characters and none beyond U+FFFF.
 std::string quote_ascii(std::string_view token) {
   std::string quoted = "\"";
   while (!token.empty()) {
@@ -151,6 +156,8 @@ std::string quote_ascii(std::string_view token) {
 
 }  // namespace
 
+/// Merges are looked up in the printable alphabet; tokens become bytes at the end. The special
+/// token is plain ASCII, which the alphabet maps to itself.
 BpeModel load_bpe_model(const Path& vocab_file, const Path& merge_file) {
   BpeModel model;
   model.tokens = load_tokens(vocab_file);
@@ -172,6 +179,8 @@ BpeModel load_bpe_model(const Path& vocab_file, const Path& merge_file) {
   return model;
 }
 
+/// Commits both files after both were written, so that a full disk leaves no pair that does not
+/// fit.
 void save_bpe_model(const BpeModel& model, const Path& vocab_file, const Path& merge_file) {
   AtomicFile merges(merge_file);
   merges.write("#version: 0.2\n");

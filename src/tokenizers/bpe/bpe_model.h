@@ -15,6 +15,7 @@ inline constexpr std::string_view kEndOfText = "<|endoftext|>";
 
 /// A byte-level BPE vocabulary as its two files hold it.
 struct BpeModel {
+  /// Two neighbours and what they become; its place in the list is its rank.
   struct Merge {
     TokenId left;
     TokenId right;

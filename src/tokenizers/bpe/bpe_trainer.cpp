@@ -15,6 +15,7 @@
 namespace mpitron::tokenizers {
 namespace {
 
+/// Occurrences from which a pair is merged: one that occurs once would be learned by heart.
 constexpr Index kMinCount = 2;
 constexpr Index kBytes = 256;
 
@@ -28,6 +29,7 @@ struct PairHash {
   }
 };
 
+/// A distinct word as it is merged so far, and how often the corpus has it.
 struct Word {
   TokenIds ids;
   Index count;
@@ -39,7 +41,7 @@ struct Occurrences {
       words;  // where the pair was once; may name a word twice or one that lost it
 };
 
-// The most frequent pair first, then the smallest ids.
+/// An entry of the heap: the most frequent pair first, of equal ones that with the smallest ids.
 struct Candidate {
   Index count;
   Pair pair;
@@ -64,7 +66,9 @@ class Trainer {
     }
   }
 
-  /// False when no pair is left that occurs often enough.
+  /// Merges the most frequent pair; false when no pair is left that occurs often enough. Counts in
+  /// the heap may be out of date: pairs that became rarer since are pushed back with their count,
+  /// those that became more frequent were pushed by merge().
   bool merge_next() {
     while (!queue_.empty()) {
       const Candidate best = queue_.top();
@@ -112,6 +116,7 @@ class Trainer {
     words_.push_back(std::move(word));
   }
 
+  /// Adds to a pair's count; a word that lost the pair stays in its list and is passed over later.
   void change(const Pair& pair, Index by, std::int32_t word) {
     Occurrences& occurrences = pairs_[pair];
     occurrences.count += by;

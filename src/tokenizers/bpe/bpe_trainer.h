@@ -6,7 +6,7 @@
 
 namespace mpitron::tokenizers {
 
-/// Error(usage) for a vocabulary below 257 tokens or above PairRanks::kMaxTokens.
+/// Throws Error(usage) for a vocabulary below 257 tokens or above PairRanks::kMaxTokens.
 void check_bpe_size(Index vocab_size);
 
 /// Trains a byte-level BPE vocabulary of `vocab_size` tokens: the 256 bytes in GPT-2's order, one

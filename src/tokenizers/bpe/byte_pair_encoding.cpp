@@ -22,6 +22,8 @@ unsigned byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
+/// Hashes tokens and merges. Pattern, eod and whole pieces are left out for GPT-2's own pattern, so
+/// that fingerprints of its vocabularies stay what they were in existing corpora.
 std::string content_hash(const BpeModel& model) {
   std::string content;
   for (const std::string& token : model.tokens) {
@@ -71,8 +73,8 @@ std::unique_ptr<Tokenizer::Cache> BytePairEncoding::make_cache() const {
   return std::make_unique<WordCache>();
 }
 
-// Quadratic in the length, but on small arrays: ids_i, and ranks_i of the pair (i, i + 1), ended by
-// kNone.
+/// Merges in arrays on the stack: ids_i, and ranks_i of the pair (i, i + 1), ended by kNone. The
+/// time is quadratic in the length, which is at most kShortBytes. Returns the number of ids.
 std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) const {
   std::array<std::uint32_t, kShortBytes> ranks;
   std::size_t size = piece.size();
@@ -110,8 +112,8 @@ std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) 
   return size;
 }
 
-// The same by a queue of candidate pairs over a linked list: n log n, some 30 bytes for each byte
-// of the piece. Error(data) where it is longer than any text without a break can be.
+/// Merges by a queue of candidate pairs over a linked list: n log n, some 30 bytes for each byte of
+/// the piece. Error(data) where it is longer than any text without a break can be.
 void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
   using Place = std::int32_t;
   struct Node {
@@ -182,6 +184,8 @@ void BytePairEncoding::merge(std::string_view piece, TokenIds& ids) const {
   ids.insert(ids.end(), merged.begin(), merged.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+/// Encodes a piece of at most kShortBytes that the cache does not know, and remembers it if it is
+/// short.
 std::size_t BytePairEncoding::encode_missed(std::string_view piece, WordCache& cache,
                                             TokenId* ids) const {
   const auto whole = whole_pieces_.empty() ? whole_pieces_.end() : whole_pieces_.find(piece);
@@ -197,6 +201,8 @@ std::size_t BytePairEncoding::encode_missed(std::string_view piece, WordCache& c
   return count;
 }
 
+/// Encodes all pieces of a text. The hot path, a known word of at most three ids, is a lookup and a
+/// copy of fixed size.
 template <class Lexer>
 void BytePairEncoding::encode_pieces(Lexer& lexer, std::size_t bytes, WordCache& words,
                                      TokenIds& ids) const {

@@ -17,8 +17,10 @@ class WordCache;
 /// thread's cache (12 MiB). Source: Sennrich et al. 2016; GPT-2's encoder.py.
 class BytePairEncoding : public Tokenizer {
  public:
+  /// Reads GPT-2's files; errors as load_bpe_model.
   BytePairEncoding(const std::filesystem::path& vocab_file,
                    const std::filesystem::path& merge_file);
+  /// Takes a model that another format was read into. Error(data) for more than 2^21 tokens.
   explicit BytePairEncoding(BpeModel model);
   BytePairEncoding(const BytePairEncoding&) = delete;
   BytePairEncoding& operator=(const BytePairEncoding&) = delete;

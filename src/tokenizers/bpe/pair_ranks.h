@@ -15,6 +15,8 @@ class PairRanks {
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   static constexpr Index kMaxTokens = Index{1} << 21;
 
+  /// The rank of a merge is its place in the list. Ids must be below kMaxTokens and merges below
+  /// 2^22, or they do not fit the word.
   explicit PairRanks(const std::vector<BpeModel::Merge>& merges)
       : shift_(64 - std::bit_width(2 * merges.size() | 1)),  // below 64 without merges, too
         mask_((std::size_t{1} << (64 - shift_)) - 1),
@@ -30,7 +32,7 @@ class PairRanks {
     }
   }
 
-  /// kNone where the two tokens never merge.
+  /// Returns kNone where the two tokens never merge.
   std::uint32_t rank(TokenId left, TokenId right) const {
     const std::uint64_t key = key_of(left, right);
     for (std::size_t at = slot(key);; at = (at + 1) & mask_) {
@@ -52,6 +54,7 @@ class PairRanks {
   static std::uint64_t key_of(TokenId left, TokenId right) {
     return static_cast<std::uint64_t>(left) << kIdBits | static_cast<std::uint64_t>(right);
   }
+  /// Fibonacci hashing: the upper bits of a product with 2^64 over the golden ratio.
   std::size_t slot(std::uint64_t key) const { return (key * 0x9E3779B97F4A7C15U) >> shift_; }
 
   int shift_;

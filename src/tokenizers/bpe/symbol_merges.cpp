@@ -4,6 +4,10 @@
 #include <bit>
 #include <queue>
 
+// Byte-pair merges for vocabularies that are not GPT-2's (SentencePiece, tokenizer.json): symbols
+// are any ids, rules have any ranks. Short pieces are scanned, long ones keep candidates in a
+// queue; both merge the smallest rank first and the leftmost of equal ones, so they agree.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -14,6 +18,7 @@ std::uint64_t pair_of(TokenId left, TokenId right) {
          static_cast<std::uint32_t>(right);
 }
 
+/// Mixes the left id into the lower half before the multiplication, which moves bits upwards only.
 std::size_t slot_of(std::uint64_t pair, int shift) {
   return ((pair ^ pair >> 29) * 0x9E3779B97F4A7C15U) >> shift;
 }
@@ -34,6 +39,7 @@ SymbolMerges::SymbolMerges(std::span<const Rule> rules)
   }
 }
 
+/// The sign bit of the two ids together says that one of them is negative.
 const SymbolMerges::Entry& SymbolMerges::find(const Symbol& left, const Symbol& right) const {
   if ((left.id | right.id) < 0) {
     return none_;
@@ -86,7 +92,8 @@ struct SymbolMerges::Node {
   std::int32_t previous, next;
 };
 
-// A queue of candidates over a linked list: n log n, some 40 bytes for each symbol.
+/// Merges by a queue of candidates over a linked list: n log n, some 40 bytes for each symbol. A
+/// candidate counts only if its sides still cover the bytes that they covered when it was queued.
 void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
   using Place = std::int32_t;
   struct Candidate {

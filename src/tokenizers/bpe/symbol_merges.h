@@ -11,6 +11,7 @@ namespace mpitron::tokenizers {
 /// the smallest rank is merged first, of equal ranks the leftmost, until none is left.
 class SymbolMerges {
  public:
+  /// The neighbours `left` and `right` become `result`; smaller ranks go first.
   struct Rule {
     TokenId left = 0, right = 0;
     std::uint32_t rank = 0;
@@ -23,7 +24,7 @@ class SymbolMerges {
     std::uint32_t bytes = 0;
   };
 
-  /// Of rules for the same pair the last one counts.
+  /// Takes the rules in any order; of two for the same pair the last one counts.
   explicit SymbolMerges(std::span<const Rule> rules);
 
   /// Merges in place; the vector shrinks.

@@ -22,11 +22,14 @@ namespace mpitron::tokenizers {
 
 namespace {
 
+/// A special token of a published vocabulary, by its distance from the first id behind the ranks.
 struct Special {
   TokenId behind;  // id - number of ranks
   std::string_view text;
 };
 
+/// Special tokens as tiktoken_ext/openai_public.py has them, and of Llama 3 those that its prompts
+/// use.
 constexpr Special kGpt2Specials[] = {{0, kEndOfText}};
 constexpr Special kCl100kSpecials[] = {{1, kEndOfText},
                                        {2, "<|fim_prefix|>"},
@@ -38,6 +41,7 @@ constexpr Special kLlama3Specials[] = {
     {0, "<|begin_of_text|>"}, {1, "<|end_of_text|>"}, {6, "<|start_header_id|>"},
     {7, "<|end_header_id|>"}, {9, "<|eot_id|>"},      {255, "<|reserved_special_token_250|>"}};
 
+/// A value of --tiktoken-pattern: how text is split, and which special tokens there are.
 struct Scheme {
   std::string_view name;  // the value of --tiktoken-pattern
   std::string_view pattern;
@@ -45,6 +49,7 @@ struct Scheme {
   std::string_view eod;
 };
 
+/// Megatron's defaults: names that must be among the special tokens, and a vocabulary of 2^17.
 constexpr std::string_view kMegatronEod = "</s>";
 constexpr std::string_view kMegatronSpecials[] = {"<unk>", "<s>", kMegatronEod};
 constexpr Index kMegatronVocabSize = Index{1} << 17;
@@ -58,6 +63,7 @@ constexpr Scheme kSchemes[] = {
     {"llama3", kCl100kPattern, kLlama3Specials, "<|end_of_text|>"},
 };
 
+/// Returns the scheme that --tiktoken-pattern names; Error(usage) tells the allowed words.
 const Scheme& scheme_of(const TokenizerOptions& options) {
   for (const Scheme& scheme : kSchemes) {
     if (options.tiktoken_pattern == scheme.name) {
@@ -72,7 +78,7 @@ const Scheme& scheme_of(const TokenizerOptions& options) {
   throw_usage("--tiktoken-pattern {}: allowed are {}", options.tiktoken_pattern, kAllowed);
 }
 
-// The text of the special tokens in Megatron's order: those given, then numbered ones.
+/// Returns the texts of the special tokens in Megatron's order: those given, then numbered ones.
 std::vector<std::string> megatron_specials(const TokenizerOptions& options) {
   std::vector<std::string> names = options.tiktoken_special_tokens;
   if (names.empty()) {
@@ -98,6 +104,8 @@ std::vector<std::string> megatron_specials(const TokenizerOptions& options) {
   return names;
 }
 
+/// Puts the special tokens in front of the ranks. The file may hold more ranks than --vocab-size
+/// leaves room for, the others are cut off as the reference does; fewer are an error.
 BpeModel megatron_model(const TokenizerOptions& options) {
   const Index vocab_size = options.vocab_size > 0 ? options.vocab_size : kMegatronVocabSize;
   const Index count = options.tiktoken_num_special_tokens;
@@ -119,6 +127,7 @@ BpeModel megatron_model(const TokenizerOptions& options) {
   return model;
 }
 
+/// Puts the special tokens behind the ranks; gaps between them are named as unused.
 BpeModel published_model(const TokenizerOptions& options, const Scheme& scheme) {
   if (!options.tiktoken_special_tokens.empty()) {
     throw_usage("--tiktoken-special-tokens goes with --tiktoken-pattern v1 or v2; {} has its own",
@@ -140,7 +149,7 @@ BpeModel published_model(const TokenizerOptions& options, const Scheme& scheme) 
   return model;
 }
 
-// Python's str() of a list of strings, as the reference describes the tokenizer.
+/// Writes what Python's str() makes of a list of strings: the reference hashes that text.
 std::string python_list(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
@@ -149,6 +158,7 @@ std::string python_list(const std::vector<std::string>& words) {
   return words.empty() ? "None" : fmt::format("[{}]", text);
 }
 
+/// Returns the class, files and parameters by which the reference's caches know a tokenizer.
 TokenizerIdentity identity_of(const TokenizerOptions& options, const Scheme& scheme) {
   return {"CustomTikTokenizer",
           {options.tokenizer_model},
@@ -187,6 +197,7 @@ using Ranks = std::unordered_map<std::string_view, std::uint32_t>;
 
 constexpr std::uint32_t kNoRank = std::numeric_limits<std::uint32_t>::max();
 
+/// Returns the bytes of a token; `place` names file and entry for the error.
 std::string bytes_or_throw(std::string_view base64, const std::string& place) {
   std::optional<std::string> bytes = decode_base64(base64);
   if (!bytes || bytes->empty()) {
@@ -196,6 +207,7 @@ std::string bytes_or_throw(std::string_view base64, const std::string& place) {
   return std::move(*bytes);
 }
 
+/// Reads Megatron's form, whose ranks must be in order and begin with the bytes in order.
 std::vector<std::string> parse_json(const Path& file, std::size_t most) {
   const std::string name = "--tokenizer-model " + file.string();
   const MappedFile mapped(file);
@@ -230,6 +242,7 @@ std::vector<std::string> parse_json(const Path& file, std::size_t most) {
   return tokens;
 }
 
+/// Reads OpenAI's form; only the order of ranks is required, bytes may be anywhere.
 std::vector<std::string> parse_lines(const Path& file, std::size_t most) {
   const MappedFile mapped(file);
   std::string_view rest = mapped.text();
@@ -256,6 +269,7 @@ std::vector<std::string> parse_lines(const Path& file, std::size_t most) {
   return tokens;
 }
 
+/// Requires every byte as a token, and no token twice: its rank would be ambiguous.
 void check_tokens(const std::vector<std::string>& tokens, const Path& file) {
   Ranks seen;
   for (const std::string& token : tokens) {
@@ -272,8 +286,8 @@ void check_tokens(const std::vector<std::string>& tokens, const Path& file) {
   }
 }
 
-// Joins neighbours, the lowest rank first, until two parts or a state that cannot be joined is
-// left: the sizes of the parts.
+/// Joins neighbours of a token's bytes, the lowest rank first, until two parts or a state that
+/// cannot be joined is left. Returns where the parts begin, and the end.
 std::vector<std::size_t> last_parts(std::string_view token, const Ranks& ranks) {
   std::vector<std::size_t> begins;  // of the parts, and the end
   for (std::size_t i = 0; i <= token.size(); ++i) {
@@ -320,6 +334,8 @@ std::vector<std::string> load_tiktoken_ranks(const Path& file, Index most) {
   return tokens;
 }
 
+/// A token whose bytes end in two parts gets the merge of these; any other is reached by no merge
+/// and becomes a whole piece. Merges come in the order of ranks.
 BpeModel bpe_model_of_ranks(const std::vector<std::string>& ranks, TokenId first_id) {
   BpeModel model;
   model.tokens.resize(static_cast<std::size_t>(first_id));

@@ -27,17 +27,18 @@ class TikTokenizer : public BytePairEncoding {
   TokenizerIdentity identity_;
 };
 
-/// Error(usage) for missing or contradicting options, Error(data) for a file that does not fit.
+/// Makes the tokenizer of --tiktoken-pattern. Error(usage) for missing or contradicting options,
+/// Error(data) for a file that does not fit.
 std::unique_ptr<Tokenizer> make_tik_tokenizer(const TokenizerOptions& options);
 
-/// The bytes of the tokens of a tiktoken vocabulary by rank: a `.json` list of {"rank",
-/// "token_bytes" (base64), "token_str"}, as Megatron reads it (whose first 256 are the bytes in
-/// order), or lines of base64 and rank. Only the first `most` tokens count. Error(data), naming the
-/// file and the entry or line, for anything else, and where a token or a byte appears not just
-/// once.
+/// Returns the bytes of a tiktoken vocabulary's tokens by rank. The file is a `.json` list of
+/// {"rank", "token_bytes" (base64), "token_str"}, as Megatron reads it (whose first 256 are the
+/// bytes in order), or lines of base64 and rank. Only the first `most` tokens count. Error(data),
+/// naming the file and the entry or line, for anything else, and where a token or a byte appears
+/// not just once.
 std::vector<std::string> load_tiktoken_ranks(const std::filesystem::path& file, Index most);
 
-/// The model of such a vocabulary, which has no list of merges: its algorithm joins those two
+/// Turns ranks into merges. Such a vocabulary has no list of merges: its algorithm joins those two
 /// neighbours whose bytes together are the token of the lowest rank. By that rule every token is
 /// made from the same two parts wherever it is made, so one merge for each token says the same. Ids
 /// are rank + first_id; `eod` and special tokens are left to the caller.

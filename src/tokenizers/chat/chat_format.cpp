@@ -6,12 +6,16 @@
 #include "tokenizers/text/unicode_text.h"
 #include "utils/error.h"
 
+// Conversations as text in fixed formats, which need no template: Megatron's SFT formats and those
+// of four model families. Each writes a turn as prompt and answer, so that the loss can be masked.
+
 namespace mpitron::tokenizers {
 namespace {
 
 constexpr std::string_view kNames[] = {
     "nemotron-h-aligned", "nemotron-nano-v2", "chatml", "llama2", "llama3", "mistral"};
 
+/// Strips what Python's str.strip() strips of ASCII.
 std::string strip(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
   const std::size_t first = text.find_first_not_of(kSpaces);
@@ -20,12 +24,14 @@ std::string strip(std::string_view text) {
              : std::string(text.substr(first, text.find_last_not_of(kSpaces) + 1 - first));
 }
 
+/// Removes switches of reasoning from a message, as Megatron's template of nemotron-nano-v2 does.
 std::string without_think(std::string text) {
   replace_all(text, "/think", "");
   replace_all(text, "/no_think", "");
   return strip(text);
 }
 
+/// The user's turn ends with the assistant's header, so that an answer has no text in front of it.
 ChatTurn nemotron_h(const ChatMessage& message) {
   const std::string content = strip(message.content);
   if (message.role == "system") {
@@ -55,7 +61,8 @@ std::string joined_names() {
   return names;
 }
 
-// Text in front of the content and text that ends the turn.
+/// Makes a turn of a header and of content with its end mark; only an assistant's content is
+/// learned.
 ChatTurn framed(const ChatMessage& message, const std::string& before, const std::string& text) {
   return message.role == "assistant" ? ChatTurn{before, text} : ChatTurn{before + text, ""};
 }
@@ -93,7 +100,7 @@ std::optional<std::string_view> ChatFormat::recognise(std::string_view chat_temp
   const auto has = [&](std::string_view part) {
     return chat_template.find(part) != std::string_view::npos;
   };
-  // What a template of one of the plain formats never does.
+  // Words that no template of one of the plain formats has.
   for (const char* extra : {"tool", "strftime", "date", "You are", "macro", "think", "image"}) {
     if (has(extra)) {
       return std::nullopt;
@@ -123,7 +130,8 @@ std::string_view ChatFormat::pad_token() const {
                                        : "";
 }
 
-// [INST] ... [/INST]: llama2 and mistral.
+/// Writes "[INST] ... [/INST]" for llama2 and mistral. llama2 begins every question anew, mistral
+/// only the conversation.
 ChatTurn ChatFormat::instruction(const ChatMessage& message, bool is_first) const {
   const bool llama = name_ == "llama2";
   if (message.role == "assistant") {
@@ -153,6 +161,7 @@ ChatTurn ChatFormat::turn(const ChatMessage& message, bool is_first) const {
   return instruction(message, is_first);
 }
 
+/// llama2 writes the system's text into the first question; mistral has no place for it.
 std::vector<ChatTurn> ChatFormat::render(std::span<const ChatMessage> conversation) const {
   check_conversation(conversation);
   std::vector<ChatTurn> turns;

@@ -7,6 +7,7 @@
 
 namespace mpitron::tokenizers {
 
+/// A message of a conversation, as data sets and requests have it.
 struct ChatMessage {
   std::string role;  // system, user or assistant
   std::string content;
@@ -30,19 +31,20 @@ class ChatFormat {
     std::string eos;
   };
 
-  /// Error(usage) for a name that is none.
+  /// Returns the format of --sft-tokenizer-prompt-format; Error(usage) for a name that is none.
   static ChatFormat named(std::string_view name, Ends ends);
 
-  /// The format that a Jinja chat template of tokenizer_config.json writes; nothing for a template
-  /// that does more than one of the formats above (tools, dates, system prompts of its own).
+  /// Returns the format that a Jinja chat template of tokenizer_config.json writes; nothing for a
+  /// template that does more than one of the formats above (tools, dates, system prompts of its
+  /// own).
   static std::optional<std::string_view> recognise(std::string_view chat_template);
 
   std::string_view name() const { return name_; }
   /// The token that fills up samples; empty: the tokenizer's own.
   std::string_view pad_token() const;
 
-  /// Turns in order. Error(data) for another role, an empty answer, or an answer that follows no
-  /// user's turn.
+  /// Returns the turns in order. Error(data) for another role, an empty answer, or an answer that
+  /// follows no user's turn.
   std::vector<ChatTurn> render(std::span<const ChatMessage> conversation) const;
 
  private:

@@ -1,5 +1,8 @@
 #include "tokenizers/chat/chat_template.h"
 
+// Variables of a chat template: the conversation's lists, special tokens by their names in
+// tokenizer_config.json, and what a caller adds. The template itself runs in src/tokenizers/jinja.
+
 namespace mpitron::tokenizers {
 
 ChatTemplate::ChatTemplate(std::string_view source, SpecialTokens tokens)

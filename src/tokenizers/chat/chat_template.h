@@ -19,8 +19,10 @@ class ChatTemplate {
   ChatTemplate(std::string_view source, SpecialTokens tokens);
   /// The template that a tokenizer brings along; nothing where it has none.
   static std::optional<ChatTemplate> of(const HuggingFaceTokenizer& tokenizer);
+  /// Returns the texts of the special tokens that the tokenizer has; absent ones have no entry.
   static SpecialTokens tokens_of(const HuggingFaceTokenizer& tokenizer);
 
+  /// Variables of one rendering; `more` may replace any of the others.
   struct Conversation {
     jinja::Value messages;   // a list of dictionaries
     jinja::Value tools;      // none, or a list
@@ -28,7 +30,8 @@ class ChatTemplate {
     bool add_generation_prompt = false;
     std::vector<std::pair<std::string, jinja::Value>> more = {};  // further variables
   };
-  /// Error(data): what the template's raise_exception says, or what failed in which line.
+  /// Returns the text, with marks of what the template calls generation. Error(data): what the
+  /// template's raise_exception says, or what failed in which line.
   jinja::Template::Text render(const Conversation& conversation) const;
   std::string render(std::span<const ChatMessage> messages, bool add_generation_prompt) const;
 

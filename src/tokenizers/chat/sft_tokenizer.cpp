@@ -6,6 +6,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// Conversations to ids and targets. The text of the whole conversation is encoded once; each turn
+// is encoded on its own, too, only to find out which ids are the assistant's, and both must agree.
+
 namespace mpitron::tokenizers {
 
 SftTokenizer::SftTokenizer(const std::filesystem::path& path, const std::string& prompt_format)
@@ -22,6 +25,8 @@ SftTokenizer::SftTokenizer(const std::filesystem::path& path, const std::string&
   }
 }
 
+/// Prefers a known format to the template that writes it: it is faster and knows its answers
+/// exactly.
 std::optional<ChatFormat> SftTokenizer::choose_format(const HuggingFaceTokenizer& text,
                                                       const std::string& name) {
   if (name == "identity") {
@@ -104,6 +109,9 @@ std::vector<ChatTurn> SftTokenizer::render_template(std::span<const ChatMessage>
   return turns;
 }
 
+/// The ids of a turn's prompt alone tell how many of the turn's ids are masked. Targets must be the
+/// ids or kIgnored at every place: otherwise tokens merge over the end of a turn, and masks would
+/// lie.
 SftTokenizer::Conversation SftTokenizer::encode_conversation(std::span<const ChatMessage> messages,
                                                              Cache& cache) const {
   Conversation result;

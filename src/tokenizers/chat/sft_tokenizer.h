@@ -54,7 +54,7 @@ class SftTokenizer : public Tokenizer {
   std::filesystem::path path_;
   std::string prompt_format_;
   HuggingFaceTokenizer text_;
-  // Nothing of both: identity.
+  // Neither of the two set: texts stay as they are (identity).
   std::optional<ChatFormat> format_;
   std::optional<ChatTemplate> template_;  // one that is no known format
 };

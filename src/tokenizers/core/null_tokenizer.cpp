@@ -6,6 +6,9 @@
 #include "utils/error.h"
 #include "utils/text/hash.h"
 
+// The tokenizer of runs without text: ids are written as decimal numbers. Source: Megatron's
+// _NullTokenizer, with a check of every id.
+
 namespace mpitron::tokenizers {
 namespace {
 

@@ -23,6 +23,7 @@ class NullTokenizer : public Tokenizer {
   Index ids_;
 };
 
+/// Makes one of --vocab-size ids; Error(usage) for less than 1 or what 32 bits do not hold.
 std::unique_ptr<Tokenizer> make_null_tokenizer(const TokenizerOptions& options);
 
 }  // namespace mpitron::tokenizers

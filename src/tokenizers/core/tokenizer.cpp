@@ -5,6 +5,9 @@
 
 #include "utils/error.h"
 
+// What tokenizers have in common: calls without a cache, special ids, the text of single ids, and
+// limits.
+
 namespace mpitron::tokenizers {
 
 TokenIds Tokenizer::encode(std::string_view text) const {
@@ -26,7 +29,7 @@ bool Tokenizer::is_special(TokenId id) const {
          std::ranges::find(ids.sentinels, id) != ids.sentinels.end();
 }
 
-/// Behind itself: the first id of a text may lose a blank, or gain none.
+/// Decodes the id behind itself: the first id of a text may lose a blank, or gain none.
 std::string Tokenizer::bytes_of(TokenId id) const {
   if (is_special(id)) {
     return "";
@@ -41,6 +44,7 @@ void check_token_id(TokenId id, Index vocab_size) {
   }
 }
 
+/// Bounds the memory of a merge, which is many times the bytes of its piece.
 void check_piece_length(std::size_t bytes) {
   constexpr std::size_t kLongest = std::size_t{16} << 20;
   if (bytes > kLongest) {

@@ -34,7 +34,7 @@ class Tokenizer {
     TokenIds sentinels;  // <extra_id_0> onwards
   };
 
-  /// What one thread remembers between calls (of the same tokenizer); of bounded size.
+  /// Memory of one thread between calls of the same tokenizer; its size is bounded.
   class Cache {
    public:
     virtual ~Cache() = default;
@@ -44,6 +44,7 @@ class Tokenizer {
 
   /// The value of --tokenizer-type.
   virtual std::string_view name() const = 0;
+  /// Returns the names that the reference hashes, equal to its own for the same files and options.
   virtual TokenizerIdentity identity() const = 0;
   /// Hash of the content (not of the paths): equal fingerprints give equal ids.
   virtual std::string fingerprint() const = 0;
@@ -52,9 +53,10 @@ class Tokenizer {
   /// The id that ends a document.
   virtual TokenId eod() const = 0;
   virtual SpecialIds special_ids() const { return {}; }
-  /// What it was read from, for copies in checkpoints; nothing where it needs no file.
+  /// Files it was read from, for copies in checkpoints; none where it needs no file.
   virtual std::vector<std::filesystem::path> files() const = 0;
 
+  /// A cache for one thread; only for calls of this tokenizer.
   virtual std::unique_ptr<Cache> make_cache() const { return std::make_unique<Cache>(); }
 
   /// Appends the ids of `text`. Special tokens in the text count as ordinary text, except where the
@@ -62,31 +64,31 @@ class Tokenizer {
   /// Error(data) for invalid UTF-8.
   virtual void encode(std::string_view text, Cache& cache, TokenIds& ids) const = 0;
 
-  /// encode without ids that only whole texts get, in front and behind: for parts of a text, and
+  /// Encodes without ids that only whole texts get, in front and behind: for parts of a text, and
   /// for chat templates, which write those tokens themselves.
   virtual void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const {
     encode(text, cache, ids);
   }
 
-  /// Bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id outside the
-  /// vocabulary.
+  /// Returns the bytes of the ids, which need not be whole UTF-8 characters. Error(data) for an id
+  /// outside the vocabulary.
   virtual std::string decode(std::span<const TokenId> ids) const = 0;
 
-  /// Whether an id is a mark (a begin, an end, a role) and no text.
+  /// Returns whether an id is a mark (a begin, an end, a role) and no text.
   virtual bool is_special(TokenId id) const;
-  /// Bytes that an id adds to a text behind other ids; none for marks.
+  /// Returns the bytes that an id adds to a text behind other ids; none for marks.
   virtual std::string bytes_of(TokenId id) const;
 
-  /// encode with a cache of its own, for single calls.
+  /// Encodes with a cache of its own, for single calls.
   TokenIds encode(std::string_view text) const;
   TokenIds encode_part(std::string_view text) const;
 };
 
-/// Error(data) unless 0 <= id < vocab_size.
+/// Throws Error(data) unless 0 <= id < vocab_size.
 void check_token_id(TokenId id, Index vocab_size);
 
-/// Error(data) for text without a break (a word whose bytes are merged) that no language has:
-/// longer than 16 MiB. What merging takes is some 30 times as much.
+/// Throws Error(data) for text without a break (a word whose bytes are merged) that no language
+/// has: longer than 16 MiB. Merging takes some 30 times as much memory.
 void check_piece_length(std::size_t bytes);
 
 /// Options that choose a tokenizer, named after Megatron's flags.

@@ -48,6 +48,7 @@ class WordCache : public Tokenizer::Cache {
   static constexpr std::size_t kMaxBytes = 16;
   static constexpr std::uint32_t kInlineIds = 3;
 
+  /// A word and its ids in half a cache line.
   struct alignas(32) Entry {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
@@ -76,7 +77,7 @@ class WordCache : public Tokenizer::Cache {
     return key;
   }
 
-  /// Null where the word is not remembered.
+  /// Returns null where the word is not remembered.
   const Entry* find(const WordKey& key) const {
     for (const Entry& entry : sets_[set_of(key)]) {
       if (entry.low == key.low && entry.high == key.high && entry.length == key.length) {
@@ -86,10 +87,12 @@ class WordCache : public Tokenizer::Cache {
     return nullptr;
   }
 
+  /// Returns entry.count ids, valid until the next insert.
   const TokenId* ids_of(const Entry& entry) const {
     return entry.count <= kInlineIds ? entry.ids.data() : pool_.data() + entry.ids[0];
   }
 
+  /// The word must not be there yet. It becomes the newer one of its set.
   void insert(const WordKey& key, std::span<const TokenId> ids) {
     Entry entry{key.low,
                 key.high,
@@ -118,6 +121,7 @@ class WordCache : public Tokenizer::Cache {
   static constexpr std::size_t kPoolIds = std::size_t{1} << 20;
   static_assert(sizeof(Set) == 64);
 
+  /// Multiplies to mix, and takes the upper bits, which depend on all lower ones.
   static std::size_t set_of(const WordKey& key) {
     const std::uint64_t mixed =
         (key.low ^ (key.high * 0xD6E8FEB86659FD93U) ^ key.length) * 0x9E3779B97F4A7C15U;

@@ -5,9 +5,13 @@
 #include "tokenizers/text/unicode_text.h"
 #include "utils/text/utf8.h"
 
+// Added tokens of a tokenizer.json: found by one search for all of them, the longest at a place
+// first, and filtered by what Hugging Face's AddedToken says (single_word, lstrip, rstrip).
+
 namespace mpitron::tokenizers {
 namespace {
 
+/// Walks back over UTF-8's continuation bytes; the text must not be empty.
 std::string_view last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
   while (at > 0 && (text[at] & 0xC0) == 0x80) {
@@ -44,6 +48,8 @@ std::size_t spaces_at_start(std::string_view text) {
   return bytes;
 }
 
+/// Defaults are those of the tokenizers crate: special tokens are looked for before normalisation,
+/// others after it.
 std::vector<HfAddedTokens::Token> parse_tokens(const JsonView& list) {
   std::vector<HfAddedTokens::Token> tokens;
   if (list.is_null()) {
@@ -73,6 +79,7 @@ HfAddedTokens::HfAddedTokens(const JsonView& list, const TextRule& normalizer)
       raw_(make_group(false, normalizer)),
       normalized_(make_group(true, normalizer)) {}
 
+/// Tokens that are looked for in normalised text are normalised themselves.
 HfAddedTokens::Group HfAddedTokens::make_group(bool normalized, const TextRule& normalizer) const {
   std::vector<std::size_t> members;
   std::vector<std::string> contents;
@@ -88,6 +95,8 @@ HfAddedTokens::Group HfAddedTokens::make_group(bool normalized, const TextRule& 
   return {members, MarkerFinder(contents, MarkerFinder::Tie::longest)};
 }
 
+/// A rejected hit of a single_word token is passed over as a whole, like in the tokenizers crate.
+/// Blanks that one token strips are not given to the next one again: `done` never goes back.
 void HfAddedTokens::split(std::string_view text, bool at_start, bool normalized,
                           const TextHandler& on_text, const TokenHandler& on_token) const {
   const Group& group = normalized ? normalized_ : raw_;

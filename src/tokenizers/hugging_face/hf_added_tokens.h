@@ -15,6 +15,7 @@ namespace mpitron::tokenizers {
 /// text, some of them before the text is normalised, some after.
 class HfAddedTokens {
  public:
+  /// An entry of the list, by its names there.
   struct Token {
     std::string content;
     TokenId id = 0;
@@ -25,15 +26,17 @@ class HfAddedTokens {
     bool special = false;
   };
 
-  /// What lies between the tokens: a text (not empty) and whether the whole text begins with it.
+  /// Takes a text between the tokens (not empty), and whether the whole text begins with it.
   using TextHandler = std::function<void(std::string_view, bool)>;
   using TokenHandler = std::function<void(TokenId)>;
 
+  /// Reads the list; null is an empty one. Error(data) of JsonView for ids that cannot be.
   HfAddedTokens(const JsonView& list, const TextRule& normalizer);
 
   const std::vector<Token>& tokens() const { return tokens_; }
 
-  /// Cuts `text` at the tokens that are (`normalized`), or are not, looked for after normalisation.
+  /// Cuts `text` at the tokens that are (`normalized`), or are not, looked for after normalisation,
+  /// and calls the handlers in the order of the text.
   void split(std::string_view text, bool at_start, bool normalized, const TextHandler& on_text,
              const TokenHandler& on_token) const;
 

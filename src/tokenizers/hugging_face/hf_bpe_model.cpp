@@ -7,6 +7,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// The model "BPE" of a tokenizer.json: characters, or bytes with byte_level, become symbols, which
+// SymbolMerges joins. Options follow the tokenizers crate, also where they meet each other.
+
 namespace mpitron::tokenizers {
 
 HfBpeModel::HfBpeModel(const JsonView& spec, bool byte_level) : byte_level_(byte_level) {
@@ -35,6 +38,8 @@ void HfBpeModel::read_options(const JsonView& spec) {
   }
 }
 
+/// A merge is "left right" in old files and ["left", "right"] in new ones. The prefix of the right
+/// part is dropped when both are joined.
 void HfBpeModel::read_merges(const JsonView& merges) {
   std::vector<SymbolMerges::Rule> rules;
   merges.for_elements([&](const JsonView& entry) {
@@ -76,6 +81,8 @@ void HfBpeModel::index_bytes() {
   }
 }
 
+/// Tells whether a text may be cut before each run of blanks without changing its ids: no token
+/// goes on over a blank into a word. Then words can be cached although nothing splits the text.
 bool HfBpeModel::may_cut_at_spaces() const {
   const bool plain = !byte_level_ && !ignore_merges_ && prefix_.empty() && suffix_.empty();
   return plain && find_token(kMetaSpace) >= 0 &&
@@ -97,6 +104,7 @@ std::size_t HfBpeModel::end_of_part(std::string_view piece, std::size_t start) c
   return std::min(piece.find(kMetaSpace, start), piece.size());
 }
 
+/// Falls back to bytes only if the vocabulary has every byte of the character.
 bool HfBpeModel::append_bytes(std::string_view character, Symbols& symbols) const {
   const auto id_of = [&](char byte) { return byte_ids_[static_cast<unsigned char>(byte)]; };
   if (!std::all_of(character.begin(), character.end(), [&](char c) { return id_of(c) >= 0; })) {
@@ -108,6 +116,9 @@ bool HfBpeModel::append_bytes(std::string_view character, Symbols& symbols) cons
   return true;
 }
 
+/// Appends a symbol for each character: with the continuation prefix behind the first one and the
+/// suffix at the last one, as bytes where it is unknown and byte_fallback says so, else as the
+/// unknown token, several in a row as one with fuse_unk.
 void HfBpeModel::append_characters(std::string_view piece, Symbols& symbols) const {
   bool after_unknown = false;
   std::string token;

@@ -11,11 +11,13 @@ namespace mpitron::tokenizers {
 /// byte fallback, fused unknown tokens, prefixes and suffixes, and ignore_merges.
 class HfBpeModel : public HfModel {
  public:
+  /// Error(data) with the JSON path for dropout, and for tokens of merges that the vocabulary
+  /// lacks.
   HfBpeModel(const JsonView& spec, bool byte_level);
 
   void encode(std::string_view piece, TokenIds& ids) const override;
-  /// Without a pre-tokenizer whole texts are pieces; where no token has U+2581 behind another
-  /// character they may be cut in front of it.
+  /// Ends a part in front of U+2581 where no token has that mark behind another character: without
+  /// a pre-tokenizer whole texts are pieces, and words can still be cached.
   std::size_t end_of_part(std::string_view piece, std::size_t start) const override;
 
  private:

@@ -7,12 +7,15 @@
 #include "tokenizers/text/unicode_text.h"
 #include "utils/text/utf8.h"
 
+// The decoders of a tokenizer.json: each rewrites the list of tokens, the last step joins it.
+// Kinds, members and their defaults are those of the tokenizers crate.
+
 namespace mpitron::tokenizers {
 namespace {
 
 using Tokens = std::vector<std::string>;
 
-// Joins all tokens into one.
+/// Joins all tokens into one.
 void fuse(Tokens& tokens) {
   std::string text;
   for (const std::string& token : tokens) {
@@ -30,6 +33,8 @@ TokenRule make_byte_level_decoder(const JsonView&) {
   };
 }
 
+/// Turns marks into blanks; the first token loses its own unless the encoder puts none in front.
+/// Old files say so by add_prefix_space, new ones by prepend_scheme.
 TokenRule make_metaspace_decoder(const JsonView& spec) {
   const std::string mark = spec.text("replacement", "\xE2\x96\x81");
   if (mark.empty()) {
@@ -45,6 +50,7 @@ TokenRule make_metaspace_decoder(const JsonView& spec) {
   };
 }
 
+/// Puts a blank in front of every token that does not continue a word.
 TokenRule make_word_piece(const JsonView& spec) {
   const std::string prefix = spec.text("prefix", "##");
   const bool cleanup = spec.boolean("cleanup", true);
@@ -82,7 +88,8 @@ TokenRule make_replace_decoder(const JsonView& spec) {
   };
 }
 
-// A run of byte tokens is the text of its bytes, or one U+FFFD per byte where they are none.
+/// Turns a run of byte tokens into the text of its bytes, or into one U+FFFD for each byte where
+/// they are no UTF-8.
 TokenRule make_byte_fallback(const JsonView&) {
   return [](Tokens& tokens) {
     Tokens out;

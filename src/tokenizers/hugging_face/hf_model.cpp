@@ -10,6 +10,9 @@
 #include "tokenizers/word_piece/word_piece.h"
 #include "utils/error.h"
 
+// Models of a tokenizer.json other than BPE: WordPiece, WordLevel and Unigram, from pieces of text
+// to ids, and the choice among all four.
+
 namespace mpitron::tokenizers {
 
 void HfModel::add_token(const JsonView& place, std::string token, Index id) {
@@ -32,7 +35,8 @@ TokenId HfModel::find_token(std::string_view token) const {
 
 namespace {
 
-// Models whose vocabulary is an object and whose unknown pieces are one token.
+/// WordPiece and WordLevel: the vocabulary is an object, and what it does not hold becomes one
+/// unknown token.
 class WordModel : public HfModel {
  public:
   WordModel(const JsonView& spec, bool pieces) {
@@ -67,6 +71,8 @@ class WordModel : public HfModel {
   std::optional<WordPiece> pieces_;
 };
 
+/// Unigram with scores in double, as the tokenizers crate computes (SentencePiece itself uses
+/// float). Unknown characters score ten less than the worst piece.
 class UnigramModel : public HfModel {
  public:
   explicit UnigramModel(const JsonView& spec) {
@@ -99,6 +105,7 @@ class UnigramModel : public HfModel {
     }
   }
 
+  /// Joins unknown steps of the path that follow each other before it looks for their bytes.
   void encode(std::string_view piece, TokenIds& ids) const override {
     Unigram<double>::Workspace workspace;
     std::vector<Unigram<double>::Step> path;
@@ -123,6 +130,7 @@ class UnigramModel : public HfModel {
  private:
   static constexpr TokenId kNoUnknown = -1;
 
+  /// Tries the text as a token, then its bytes, then the unknown token; Error(data) without one.
   void append_unknown(std::string_view text, TokenIds& ids) const {
     if (const TokenId id = find_token(text); id >= 0) {
       ids.push_back(id);
@@ -147,7 +155,7 @@ class UnigramModel : public HfModel {
   TokenIds byte_ids_;
 };
 
-// Old files name no type; their members tell.
+/// Returns the model's type; old files name none, their members tell it.
 std::string type_of(const JsonView& spec) {
   if (spec.has("type")) {
     return spec.at("type").text();

@@ -18,7 +18,7 @@ class HfModel {
   /// Appends the ids of a piece (not empty).
   virtual void encode(std::string_view piece, TokenIds& ids) const = 0;
 
-  /// Where the part of `piece` that begins at `start` ends; parts are encoded on their own.
+  /// Returns the end of the part of `piece` that begins at `start`; parts are encoded on their own.
   virtual std::size_t end_of_part(std::string_view piece, std::size_t /*start*/) const {
     return piece.size();
   }
@@ -29,7 +29,7 @@ class HfModel {
  protected:
   /// Puts a token at its id. Error(data) where the id is taken or absurd.
   void add_token(const JsonView& place, std::string token, Index id);
-  /// -1 where there is none.
+  /// Returns -1 where no token has this text.
   TokenId find_token(std::string_view token) const;
 
  private:
@@ -43,7 +43,8 @@ class HfModel {
   std::unordered_map<std::string, TokenId, TextHash, std::equal_to<>> ids_;
 };
 
-/// BPE, WordPiece, Unigram or WordLevel. Error(data) with the JSON path for anything else.
+/// Makes a BPE, WordPiece, Unigram or WordLevel model. Error(data) with the JSON path for anything
+/// else.
 std::unique_ptr<HfModel> make_hf_model(const JsonView& spec, bool byte_level);
 
 }  // namespace mpitron::tokenizers

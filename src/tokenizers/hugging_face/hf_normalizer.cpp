@@ -9,10 +9,13 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// The normalizers of a tokenizer.json: pure functions on a text, each made once of its JSON object.
+// Kinds, members and their defaults are those of the tokenizers crate.
+
 namespace mpitron::tokenizers {
 namespace {
 
-// Calls handle(code point, its bytes) for every character.
+/// Calls handle(code point, its bytes) for every character; a byte that is none counts as one.
 template <class Handle>
 void for_characters(std::string_view text, Handle&& handle) {
   while (!text.empty()) {
@@ -27,6 +30,7 @@ TextRule make_normal_form(NormalForm form) {
   return [form](std::string& text) { text = normalize(text, form); };
 }
 
+/// Finds the first and last character that is no white space in one walk.
 TextRule make_strip_rule(const JsonView& spec) {
   const bool left = spec.boolean("strip_left", true);
   const bool right = spec.boolean("strip_right", true);
@@ -59,6 +63,9 @@ TextRule make_replace_rule(const JsonView& spec) {
              std::string& text) { pattern.replace(text, content); };
 }
 
+/// Follows the crate's order: characters that are dropped or become blanks, blanks around
+/// ideographs, accents, at last lower case. Accents go with lower case unless strip_accents says
+/// otherwise.
 TextRule make_bert_rule(const JsonView& spec) {
   const bool clean = spec.boolean("clean_text", true);
   const bool cjk = spec.boolean("handle_chinese_chars", true);
@@ -87,8 +94,8 @@ TextRule make_bert_rule(const JsonView& spec) {
   };
 }
 
-// A grapheme of up to five bytes is looked up whole, anything else character by character; the
-// shortest rule counts. Source: the crate spm_precompiled.
+/// Looks a grapheme of up to five bytes up as a whole, anything else character by character; the
+/// shortest rule counts. Source: the crate spm_precompiled.
 TextRule make_precompiled(const JsonView& spec) {
   const auto map = decode_base64(spec.at("precompiled_charsmap").text());
   if (!map) {

@@ -2,6 +2,9 @@
 
 #include "utils/error.h"
 
+// Patterns of a tokenizer.json, a literal string or a regular expression of Oniguruma's syntax, and
+// the replacement of their matches.
+
 namespace mpitron::tokenizers {
 
 HfPattern::HfPattern(const JsonView& spec) {

@@ -9,8 +9,8 @@
 
 namespace mpitron::tokenizers {
 
-/// What the parts of a tokenizer.json look for in texts: a string or a regular expression. Const
-/// methods may run on any number of threads.
+/// A pattern that parts of a tokenizer.json look for in texts: a string or a regular expression.
+/// Const methods may run on any number of threads.
 class HfPattern {
  public:
   /// {"String": text} or {"Regex": expression}; Error(data) with the JSON path for anything else.
@@ -56,7 +56,8 @@ struct HfKind {
   Rule (*make)(const JsonView& spec);
 };
 
-/// The kind of `spec`, which is a `what` ("decoder"). Error (data): it is none of these.
+/// Returns the kind that `spec` names by its "type"; `what` ("decoder") is for messages.
+/// Error(data) lists the kinds for any other type.
 template <class Rule>
 const HfKind<Rule>& kind_of(const JsonView& spec, std::span<const HfKind<Rule>> kinds,
                             std::string_view what) {

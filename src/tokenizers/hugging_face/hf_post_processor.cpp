@@ -1,8 +1,12 @@
 #include "tokenizers/hugging_face/hf_steps.h"
 
+// The post-processors of a tokenizer.json, reduced to what a single text gets: ids in front and
+// behind. Pairs of texts are not encoded here.
+
 namespace mpitron::tokenizers {
 namespace {
 
+/// Reads the template "single": special tokens and, once, the sequence A.
 HfPostProcessor make_template(const JsonView& spec) {
   HfPostProcessor result;
   bool behind = false;
@@ -22,12 +26,13 @@ HfPostProcessor make_template(const JsonView& spec) {
   return result;
 }
 
-// BertProcessing and RobertaProcessing: [token, id] for both ends.
+/// Reads BertProcessing and RobertaProcessing: [token, id] for both ends.
 HfPostProcessor make_pair_of_ends(const JsonView& spec) {
   return {{static_cast<TokenId>(spec.at("cls").at(1).integer())},
           {static_cast<TokenId>(spec.at("sep").at(1).integer())}};
 }
 
+/// Later processors put their ids outside those of earlier ones.
 HfPostProcessor make_processor_sequence(const JsonView& spec) {
   HfPostProcessor all;
   spec.at("processors").for_elements([&](const JsonView& element) {

@@ -7,6 +7,9 @@
 #include "tokenizers/text/unicode_text.h"
 #include "utils/text/utf8.h"
 
+// The pre-tokenizers of a tokenizer.json: rules that cut a text into the pieces which the model
+// encodes one by one. Kinds, members and their defaults are those of the tokenizers crate.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -20,8 +23,8 @@ Behavior parse_behavior(const JsonView& spec, const char* key) {
       static_cast<Index>(Behavior::isolated)));
 }
 
-// Runs of characters of the same class; `is_match` says whether a class is one of the pattern, and
-// of those in `alone` every character stands for itself.
+/// Cuts text into parts: characters of class 0 that follow each other are one part without a match,
+/// every other character is a match of its own.
 template <class ClassOf>
 void cut_runs(std::string_view text, ClassOf&& class_of, Parts& parts) {
   int previous = -1;
@@ -39,7 +42,7 @@ void cut_runs(std::string_view text, ClassOf&& class_of, Parts& parts) {
   }
 }
 
-// Every character for which `matches` holds is a match of its own, what lies between is none.
+/// Makes every character for which `matches` holds a match of its own.
 Cut cut_characters(Behavior behavior, bool (*matches)(std::uint32_t)) {
   return [behavior, matches](TextPieces& pieces) {
     pieces.split(behavior, [matches](std::string_view text, Parts& parts) {
@@ -59,6 +62,7 @@ Cut cut_pattern(HfPattern pattern, Behavior behavior, bool invert) {
   };
 }
 
+/// Cuts by GPT-2's pattern. Pieces stay bytes: the model knows the alphabet that stands for them.
 Cut make_byte_level_cut(const JsonView& spec) {
   const bool add_space = spec.boolean("add_prefix_space", true);
   const bool use_regex = spec.boolean("use_regex", true);
@@ -79,6 +83,8 @@ Cut make_byte_level_cut(const JsonView& spec) {
   };
 }
 
+/// Replaces blanks by the mark, puts one in front of the text (`first`) or of every piece
+/// (`always`), and cuts before each mark.
 Cut make_metaspace_cut(const JsonView& spec) {
   const std::string mark = spec.text("replacement", "\xE2\x96\x81");
   if (mark.empty()) {
@@ -111,7 +117,7 @@ Cut make_split(const JsonView& spec) {
                      spec.boolean("invert", false));
 }
 
-// \w+|[^\w\s]+
+/// Cuts as the regular expression \w+|[^\w\s]+ does, and drops white space.
 Cut make_whitespace(const JsonView&) {
   return [](TextPieces& pieces) {
     pieces.split(Behavior::removed, [](std::string_view text, Parts& parts) {
@@ -158,6 +164,8 @@ Cut make_punctuation(const JsonView& spec) {
   return cut_characters(parse_behavior(spec, "behavior"), is_bert_punctuation);
 }
 
+/// ByteLevel must be the last rule: what follows it would see other characters in the crate, which
+/// maps bytes to its alphabet there.
 HfPreTokenizer make_cut_sequence(const JsonView& spec) {
   std::vector<Cut> cuts;
   bool byte_level = false;

@@ -11,42 +11,43 @@
 
 namespace mpitron::tokenizers {
 
-/// The byte that a token like <0x0A> stands for where a decoder has ByteFallback; -1 for others.
+/// Returns the byte that a token like <0x0A> stands for where a decoder has ByteFallback; -1 for
+/// others.
 int fallback_byte(std::string_view token);
 
 /// Rewrites a list of tokens on its way back to text.
 using TokenRule = std::function<void(std::vector<std::string>&)>;
 
-/// The `decoder` of a tokenizer.json; an empty function for null (tokens with spaces between them).
-/// Error(data) with the JSON path for a kind that is not supported.
+/// Makes the `decoder` of a tokenizer.json; an empty function for null (tokens with spaces between
+/// them). Error(data) with the JSON path for a kind that is not supported.
 TokenRule make_hf_decoder(const JsonView& spec);
 
 /// Rewrites a text (valid UTF-8) before it is cut.
 using TextRule = std::function<void(std::string&)>;
 
-/// The `normalizer` of a tokenizer.json; an empty function for null. Error(data) with the JSON path
-/// for a kind that is not supported.
+/// Makes the `normalizer` of a tokenizer.json; an empty function for null. Error(data) with the
+/// JSON path for a kind that is not supported.
 TextRule make_hf_normalizer(const JsonView& spec);
 
-/// What a single text gets in front of its ids and behind them.
+/// Ids that a single text gets in front of its own and behind them.
 struct HfPostProcessor {
   TokenIds before;
   TokenIds after;
 };
 
-/// The `post_processor` of a tokenizer.json. Error(data) with the JSON path for a kind that is not
-/// supported.
+/// Makes the `post_processor` of a tokenizer.json. Error(data) with the JSON path for a kind that
+/// is not supported.
 HfPostProcessor make_hf_post_processor(const JsonView& spec);
 
-/// How a text is cut before the model sees it.
+/// A rule that cuts a text before the model sees it.
 struct HfPreTokenizer {
   std::function<void(TextPieces&)> cut;  // empty: not at all
   /// The model's tokens are in GPT-2's byte alphabet; pieces stay bytes.
   bool byte_level = false;
 };
 
-/// The `pre_tokenizer` of a tokenizer.json. Error(data) with the JSON path for a kind that is not
-/// supported.
+/// Makes the `pre_tokenizer` of a tokenizer.json. Error(data) with the JSON path for a kind that is
+/// not supported.
 HfPreTokenizer make_hf_pre_tokenizer(const JsonView& spec);
 
 }  // namespace mpitron::tokenizers

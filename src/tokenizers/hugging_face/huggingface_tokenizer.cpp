@@ -9,15 +9,19 @@
 #include "utils/text/hash.h"
 #include "utils/text/utf8.h"
 
+// A Hugging Face folder as a tokenizer. The way of a text: added tokens that need no normalisation
+// are cut out, the rest is normalised, the other added tokens are cut out, the pre-tokenizer cuts
+// pieces, and the model encodes each, short ones through a cache.
+
 namespace mpitron::tokenizers {
 namespace {
 
-// The text of a special token: a string, or an object with the string in it.
+/// Returns the text of a special token: a string, or an object with the string in it.
 std::string token_text(const JsonView& value) {
   return value.is_null() ? "" : value.is_object() ? value.at("content").text() : value.text();
 }
 
-// First byte that is not part of valid UTF-8, or npos.
+/// Returns the first byte that is not part of valid UTF-8, or npos.
 std::size_t find_invalid(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const int bytes =
@@ -32,6 +36,7 @@ std::size_t find_invalid(std::string_view text) {
 
 }  // namespace
 
+/// Words with their ids, and two buffers that keep their memory between texts.
 class HuggingFaceTokenizer::PieceCache : public Cache {
  public:
   WordCache words;
@@ -39,6 +44,7 @@ class HuggingFaceTokenizer::PieceCache : public Cache {
   std::string normalized;
 };
 
+/// tokenizer_config.json is read after special_tokens_map.json and wins where both name a token.
 HuggingFaceTokenizer::HuggingFaceTokenizer(const std::filesystem::path& path) : path_(path) {
   const bool is_folder = std::filesystem::is_directory(path);
   const std::filesystem::path file = is_folder ? path / "tokenizer.json" : path;
@@ -71,6 +77,8 @@ HuggingFaceTokenizer::HuggingFaceTokenizer(const std::filesystem::path& path) : 
   read_chat_template(file.parent_path());
 }
 
+/// The order matters: the model must know whether pieces are bytes, added tokens are normalised,
+/// and added tokens may take ids of the model's vocabulary over.
 void HuggingFaceTokenizer::read_definition(const JsonView& root) {
   normalizer_ = make_hf_normalizer(root.get("normalizer"));
   pre_tokenizer_ = make_hf_pre_tokenizer(root.get("pre_tokenizer"));
@@ -91,6 +99,7 @@ void HuggingFaceTokenizer::read_definition(const JsonView& root) {
   }
 }
 
+/// Members that are absent leave what an earlier file said.
 void HuggingFaceTokenizer::read_config(const JsonView& config) {
   const auto read = [&](const char* key, std::optional<TokenId>& id) {
     if (config.has(key)) {
@@ -162,6 +171,8 @@ void HuggingFaceTokenizer::encode_pieces(PieceCache& cache, TokenIds& ids) const
   }
 }
 
+/// Encodes text between two added tokens; `at_start` tells rules that treat a text's begin
+/// differently.
 void HuggingFaceTokenizer::encode_segment(std::string_view text, bool at_start, PieceCache& cache,
                                           TokenIds& ids) const {
   cache.normalized = text;
@@ -212,7 +223,7 @@ void HuggingFaceTokenizer::note_special_tokens() {
   }
 }
 
-/// Half a character has no text of its own, but tokens of single bytes say which.
+/// A part of a character decodes to U+FFFD, but tokens of single bytes name their byte.
 std::string HuggingFaceTokenizer::bytes_of(TokenId id) const {
   const std::string text = Tokenizer::bytes_of(id);
   const int byte = text == "\xEF\xBF\xBD" ? fallback_byte(token(id)) : -1;

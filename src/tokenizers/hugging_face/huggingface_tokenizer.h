@@ -31,11 +31,11 @@ class HuggingFaceTokenizer : public Tokenizer {
   using Tokenizer::encode;
   void encode(std::string_view text, Cache& cache, TokenIds& ids) const override;
   std::string decode(std::span<const TokenId> ids) const override;
-  /// Also added tokens that the file calls special.
+  /// Counts added tokens that the file calls special, too.
   bool is_special(TokenId id) const override { return is_special_[static_cast<std::size_t>(id)]; }
   std::string bytes_of(TokenId id) const override;
 
-  /// Without what the post-processor adds.
+  /// Encodes without what the post-processor adds.
   using Tokenizer::encode_part;
   void encode_part(std::string_view text, Cache& cache, TokenIds& ids) const override;
 
@@ -46,7 +46,7 @@ class HuggingFaceTokenizer : public Tokenizer {
     check_token_id(id, vocab_size());
     return tokens_[static_cast<std::size_t>(id)];
   }
-  /// What the post-processor puts in front.
+  /// Returns the ids that the post-processor puts in front.
   const TokenIds& prefix() const { return post_processor_.before; }
   /// The file chat_template.jinja, else `chat_template` of tokenizer_config.json (of several that
   /// which is called default); empty where there is none.

@@ -7,6 +7,8 @@
 
 namespace mpitron::tokenizers::jinja {
 
+/// Reads "(a, *b, c=d, **e)". The order of the four forms is checked as Jinja's parser does, which
+/// is less strict than Python.
 CallArguments ExpressionParser::arguments() {
   CallArguments all;
   tokens_.expect_sign("(");
@@ -44,6 +46,7 @@ CallArguments ExpressionParser::arguments() {
   return all;
 }
 
+/// Looks the filter up while parsing, so that a template with an unknown one is refused at once.
 std::unique_ptr<FilterCall> ExpressionParser::filter(ExpressionPtr value) {
   const int line = tokens_.line();
   const std::string name = tokens_.expect_any_name();
@@ -65,6 +68,8 @@ std::unique_ptr<FilterCall> ExpressionParser::block_filters(bool begins_with_nam
   return all;
 }
 
+/// Reads what stands behind `is`: a test with arguments in brackets, or with one operand that
+/// begins as a literal or a name does.
 ExpressionPtr ExpressionParser::test(ExpressionPtr value) {
   const int line = tokens_.next().line;
   const bool negated = tokens_.skip_name("not");

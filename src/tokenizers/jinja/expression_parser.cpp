@@ -6,11 +6,16 @@
 
 #include <fmt/format.h>
 
+// Jinja's expressions by recursive descent, one function for each level of precedence from `a if b
+// else c` down to literals. Source: jinja2/parser.py. Nested levels and long chains are counted,
+// since requests bring templates along and must not exhaust the stack.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
 using Kind = Token::Kind;
 
+/// A sign of a left-associative operator.
 struct SignRow {
   std::string_view sign;
   Operation operation;
@@ -24,7 +29,7 @@ constexpr SignRow kProducts[] = {{"*", Operation::multiply},
 constexpr SignRow kPowers[] = {{"**", Operation::power}};
 constexpr std::string_view kOrders[] = {"==", "!=", "<", "<=", ">", ">="};
 
-/// `a + b - c`: from left to right.
+/// Reads `a + b - c` and joins it from left to right.
 template <class Rows, class Operand>
 ExpressionPtr chain(TokenStream& tokens, const Rows& rows, Operand&& operand) {
   ExpressionPtr left = operand();
@@ -51,6 +56,8 @@ ExpressionPtr ExpressionParser::expression() {
   return conditional();
 }
 
+/// conditional := or ("if" or ["else" conditional])*. Without `else` a condition that fails gives
+/// an undefined value.
 ExpressionPtr ExpressionParser::conditional() {
   const TokenStream::Depth deeper(tokens_);
   ExpressionPtr value = logical_or();
@@ -67,6 +74,7 @@ ExpressionPtr ExpressionParser::conditional() {
   return value;
 }
 
+/// or := and ("or" and)*
 ExpressionPtr ExpressionParser::logical_or() {
   ExpressionPtr left = logical_and();
   for (int links = 1; tokens_.at_name("or"); ++links) {
@@ -77,6 +85,7 @@ ExpressionPtr ExpressionParser::logical_or() {
   return left;
 }
 
+/// and := not ("and" not)*
 ExpressionPtr ExpressionParser::logical_and() {
   ExpressionPtr left = logical_not();
   for (int links = 1; tokens_.at_name("and"); ++links) {
@@ -87,6 +96,7 @@ ExpressionPtr ExpressionParser::logical_and() {
   return left;
 }
 
+/// not := "not" not | comparison
 ExpressionPtr ExpressionParser::logical_not() {
   if (tokens_.at_name("not")) {
     const TokenStream::Depth deeper(tokens_);
@@ -96,6 +106,8 @@ ExpressionPtr ExpressionParser::logical_not() {
   return comparison();
 }
 
+/// comparison := sum (("==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in") sum)*. Links of a
+/// chain are all to hold, as in Python: a < b < c.
 ExpressionPtr ExpressionParser::comparison() {
   ExpressionPtr first = sum();
   std::unique_ptr<Comparison> all;
@@ -121,10 +133,12 @@ ExpressionPtr ExpressionParser::comparison() {
   }
 }
 
+/// sum := concatenation (("+" | "-") concatenation)*
 ExpressionPtr ExpressionParser::sum() {
   return chain(tokens_, kSums, [&] { return concatenation(); });
 }
 
+/// concatenation := product ("~" product)*. It binds tighter than + in Jinja's grammar.
 ExpressionPtr ExpressionParser::concatenation() {
   const int line = tokens_.line();
   std::vector<ExpressionPtr> parts;
@@ -136,14 +150,18 @@ ExpressionPtr ExpressionParser::concatenation() {
                            : std::make_unique<Concatenation>(line, std::move(parts));
 }
 
+/// product := power (("*" | "/" | "//" | "%") power)*
 ExpressionPtr ExpressionParser::product() {
   return chain(tokens_, kProducts, [&] { return power(); });
 }
 
+/// power := unary ("**" unary)*, from left to right, unlike Python's.
 ExpressionPtr ExpressionParser::power() {
   return chain(tokens_, kPowers, [&] { return unary(true); });
 }
 
+/// A sign binds weaker than subscripts and calls and stronger than filters: -x.y|abs is
+/// (-(x.y))|abs.
 ExpressionPtr ExpressionParser::unary(bool with_filters) {
   ExpressionPtr value;
   if (tokens_.at_sign("-") || tokens_.at_sign("+")) {
@@ -157,6 +175,8 @@ ExpressionPtr ExpressionParser::unary(bool with_filters) {
   return with_filters ? filters_and_tests(std::move(value)) : std::move(value);
 }
 
+/// primary := name | text+ | number | "(" tuple ")" | list | dict. Neighbouring texts are one, as
+/// in Python.
 ExpressionPtr ExpressionParser::primary() {
   const int line = tokens_.line();
   switch (tokens_.now().kind) {
@@ -206,6 +226,7 @@ ExpressionPtr ExpressionParser::number() {
       token.line, static_cast<std::int64_t>(std::strtoll(token.text.c_str(), nullptr, 10)));
 }
 
+/// list := "[" [expression ("," expression)* [","]] "]"
 ExpressionPtr ExpressionParser::list() {
   const int line = tokens_.next().line;
   std::vector<ExpressionPtr> items;
@@ -222,6 +243,7 @@ ExpressionPtr ExpressionParser::list() {
   return std::make_unique<ListLiteral>(line, std::move(items), false);
 }
 
+/// dict := "{" [expression ":" expression ("," expression ":" expression)* [","]] "}"
 ExpressionPtr ExpressionParser::dict() {
   auto made = std::make_unique<DictLiteral>(tokens_.next().line);
   while (!tokens_.at_sign("}")) {
@@ -243,6 +265,7 @@ bool ExpressionParser::at_tuple_end() const {
   return tokens_.at(Kind::variable_end) || tokens_.at(Kind::block_end) || tokens_.at_sign(")");
 }
 
+/// One expression without a comma is itself, no tuple.
 ExpressionPtr ExpressionParser::tuple(bool conditional_too) {
   const int line = tokens_.line();
   std::vector<ExpressionPtr> items;
@@ -267,6 +290,7 @@ ExpressionPtr ExpressionParser::tuple_in_brackets() {
   return tuple();
 }
 
+/// postfix := value ("." name | "." integer | "[" slice "]" | "(" arguments ")")*
 ExpressionPtr ExpressionParser::postfix(ExpressionPtr value) {
   for (int links = 1;; ++links) {
     tokens_.check_chain(links);
@@ -281,6 +305,7 @@ ExpressionPtr ExpressionParser::postfix(ExpressionPtr value) {
   }
 }
 
+/// A bracket behind a filter or test calls its result.
 ExpressionPtr ExpressionParser::filters_and_tests(ExpressionPtr value) {
   for (int links = 1;; ++links) {
     tokens_.check_chain(links);
@@ -297,6 +322,7 @@ ExpressionPtr ExpressionParser::filters_and_tests(ExpressionPtr value) {
   }
 }
 
+/// slice := expression | [expression] ":" [expression] [":" [expression]]
 ExpressionPtr ExpressionParser::subscript(ExpressionPtr value) {
   const int line = tokens_.line();
   if (tokens_.skip_sign(".")) {

@@ -14,9 +14,9 @@ class ExpressionParser {
   ExpressionPtr tuple(bool conditional = true);
   /// A tuple that ends in front of a bracket, and may be empty.
   ExpressionPtr tuple_in_brackets();
-  /// Where an assignment goes. `attributes`: of namespaces, too.
+  /// Reads the left side of an assignment. `attributes`: also `ns.name` of namespaces.
   Target target(bool attributes);
-  /// `a, b=1)` up to the bracket.
+  /// Reads `(a, b=1)` of a macro.
   std::vector<Parameter> parameters();
   /// `| upper | trim(...)`, of a block's text. Null where there is none.
   std::unique_ptr<FilterCall> block_filters(bool begins_with_name);
@@ -45,7 +45,8 @@ class ExpressionParser {
   ExpressionPtr test(ExpressionPtr value);
   std::unique_ptr<FilterCall> filter(ExpressionPtr value);
   CallArguments arguments();
-  /// Whether a name is a value of its own ("true", "None"), which nothing can be assigned to.
+  /// Returns whether a name is a value of its own ("true", "None"), which nothing can be assigned
+  /// to.
   static bool is_constant(std::string_view name);
   Target single_target(bool attributes);
   bool at_tuple_end() const;

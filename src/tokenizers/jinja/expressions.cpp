@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+// Evaluation of parsed expressions. Values are made through `run`, which counts what a template
+// spends and keeps its objects; `run.line` names the line of what fails next.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -11,6 +14,7 @@ namespace {
   throw Fault(fmt::format("'{}' object is not callable", callee.type_name()));
 }
 
+/// Reduces six comparisons to `equal` and `less`, so that a type needs to know these two.
 bool holds(Run& run, const std::string& sign, const Value& left, const Value& right) {
   if (sign == "==" || sign == "!=") {
     return equal(run, left, right) == (sign == "==");
@@ -63,6 +67,7 @@ Value Element::evaluate(Run& run) const {
   return element_of(run, of, run.evaluate(*key));
 }
 
+/// Ends that are left out are none, which `slice_of` takes by the sign of the step.
 Value Slice::evaluate(Run& run) const {
   const auto end = [&](const ExpressionPtr& expression) {
     return expression == nullptr ? Value() : run.evaluate(*expression);
@@ -71,6 +76,7 @@ Value Slice::evaluate(Run& run) const {
   return slice_of(run, of, first, last, end(step));
 }
 
+/// Order of Python: positional, named, then what * and ** unpack.
 Arguments CallArguments::evaluate(Run& run) const {
   Arguments values;
   for (const ExpressionPtr& each : positional) {
@@ -100,6 +106,8 @@ Value Call::evaluate(Run& run) const {
   return call(run, std::nullopt);
 }
 
+/// Looks for a method of the value's type before an attribute that can be called, as Python does.
+/// Arguments are evaluated after the callee.
 Value Call::call(Run& run, const std::optional<Value>& caller) const {
   const auto given = [&] {
     Arguments values = arguments.evaluate(run);
@@ -133,6 +141,8 @@ Value FilterCall::evaluate(Run& run) const {
   return apply(run, std::nullopt);
 }
 
+/// Applies a chain of filters from the innermost on. A chain of a block has no value of its own:
+/// `text` takes its place at the inner end.
 Value FilterCall::apply(Run& run, const std::optional<Value>& text) const {
   Value of;
   if (value == nullptr) {
@@ -169,6 +179,8 @@ Value Unary::evaluate(Run& run) const {
   return sign == '-' ? negated(of) : negated(negated(of));
 }
 
+/// Gives the operand that decides, not a truth value, as Python does; the second is evaluated only
+/// where the first leaves it open.
 Value Logical::evaluate(Run& run) const {
   Value first = run.evaluate(*left);
   return first.truthy() == is_and ? run.evaluate(*right) : first;
@@ -183,6 +195,7 @@ Value Concatenation::evaluate(Run& run) const {
   return run.text(std::move(text));
 }
 
+/// Stops at the first link that does not hold; each operand is evaluated once.
 Value Comparison::evaluate(Run& run) const {
   Value left = run.evaluate(*first);
   for (const auto& [sign, operand] : others) {

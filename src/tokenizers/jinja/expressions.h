@@ -11,6 +11,7 @@ struct Literal : Expression {
   Value value;
 };
 
+/// A variable; an unknown one is an undefined value, which fails where it is used.
 struct Name : Expression {
   Name(int at, std::string text) : Expression(at), name(std::move(text)) {}
   Value evaluate(Run& run) const override;
@@ -26,12 +27,14 @@ struct ListLiteral : Expression {
   bool is_tuple;
 };
 
+/// `{key: value}`.
 struct DictLiteral : Expression {
   using Expression::Expression;
   Value evaluate(Run& run) const override;
   std::vector<std::pair<ExpressionPtr, ExpressionPtr>> items;
 };
 
+/// `value.name`: an attribute, else the element of that name.
 struct Attribute : Expression {
   Attribute(int at, ExpressionPtr of, std::string text)
       : Expression(at), value(std::move(of)), name(std::move(text)) {}
@@ -40,6 +43,7 @@ struct Attribute : Expression {
   std::string name;
 };
 
+/// `value[key]`: an element, else the attribute of that name.
 struct Element : Expression {
   Element(int at, ExpressionPtr of, ExpressionPtr which)
       : Expression(at), value(std::move(of)), key(std::move(which)) {}
@@ -54,11 +58,12 @@ struct Slice : Expression {
   ExpressionPtr value, from, to, step;
 };
 
+/// `callee(arguments)`.
 struct Call : Expression {
   Call(int at, ExpressionPtr what, CallArguments with)
       : Expression(at), callee(std::move(what)), arguments(std::move(with)) {}
   Value evaluate(Run& run) const override;
-  /// With one more named argument: the body of a call block.
+  /// Calls with one more named argument, `caller`: the body of a call block.
   Value call(Run& run, const std::optional<Value>& caller) const;
   ExpressionPtr callee;
   CallArguments arguments;
@@ -69,7 +74,7 @@ struct FilterCall : Expression {
   FilterCall(int at, ExpressionPtr of, Filter what, CallArguments with)
       : Expression(at), value(std::move(of)), filter(what), arguments(std::move(with)) {}
   Value evaluate(Run& run) const override;
-  /// The filters, one behind the other, of a value.
+  /// Applies the filters, one behind the other, to the value or to a block's `text`.
   Value apply(Run& run, const std::optional<Value>& text) const;
   ExpressionPtr value;
   Filter filter;
@@ -86,6 +91,7 @@ struct TestCall : Expression {
   CallArguments arguments;
 };
 
+/// Arithmetic of two operands.
 struct Binary : Expression {
   Binary(int at, Operation what, ExpressionPtr a, ExpressionPtr b)
       : Expression(at), operation(what), left(std::move(a)), right(std::move(b)) {}

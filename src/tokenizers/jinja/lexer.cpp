@@ -7,6 +7,10 @@
 #include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 
+// From a template's text to tokens: text, tags, and the words inside tags, with line numbers. White
+// space around tags goes as trim_blocks and lstrip_blocks say, which transformers turns on. Source:
+// jinja2/lexer.py.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -16,7 +20,7 @@ int newlines_in(std::string_view text) {
   return static_cast<int>(std::ranges::count(text, '\n'));
 }
 
-/// Line ends become \n, and the last of them is dropped.
+/// Turns all line ends into \n and drops the last one, as jinja2 does.
 std::string normalized(std::string_view source) {
   std::string text;
   for (std::size_t i = 0; i < source.size(); ++i) {
@@ -54,6 +58,7 @@ class Lexer {
   void add(Kind kind, std::string_view text) {
     tokens_.push_back({kind, std::string(text), line_});
   }
+  /// Passes over `size` bytes, counts their lines, and remembers whether a line has just begun.
   void skip(std::size_t size) {
     line_ += newlines_in(rest_.substr(0, size));
     line_starting_ = size > 0 ? rest_[size - 1] == '\n' : line_starting_;
@@ -89,7 +94,7 @@ class Lexer {
   std::vector<Token> tokens_;
 };
 
-/// Text up to the next tag, and the tag.
+/// Reads the text up to the next tag, and the tag.
 void Lexer::read_data() {
   std::size_t at = 0;
   while (at + 1 < rest_.size() &&
@@ -121,8 +126,8 @@ void Lexer::read_data() {
   }
 }
 
-/// The text in front of a tag: `{%-` takes all white space before it away, and a block's tag that
-/// begins its line what stands before it in the line.
+/// Adds the text in front of a tag: `{%-` takes all white space before it away, and a block's tag
+/// that begins its line what stands before it in the line.
 void Lexer::add_data(std::string_view text, char sign, bool is_variable) {
   std::string_view kept = text;
   if (sign == '-') {
@@ -138,7 +143,8 @@ void Lexer::add_data(std::string_view text, char sign, bool is_variable) {
   }
 }
 
-/// Size of a tag's end with what it takes away behind it; 0 where there is none at `at`.
+/// Returns the size of a tag's end with what it takes away behind it; 0 where there is none at
+/// `at`.
 std::size_t Lexer::tag_end(std::size_t at, std::string_view end, bool trims) const {
   const std::string_view text = rest_.substr(at);
   if (text.starts_with('-') && text.substr(1).starts_with(end)) {
@@ -153,6 +159,7 @@ std::size_t Lexer::tag_end(std::size_t at, std::string_view end, bool trims) con
   return 0;
 }
 
+/// Passes over a comment; its end takes white space away as a tag's does.
 void Lexer::read_comment() {
   for (std::size_t at = 0; at < rest_.size(); ++at) {
     if (const std::size_t end = tag_end(at, "#}", true)) {
@@ -163,7 +170,7 @@ void Lexer::read_comment() {
   fail("Missing end of comment tag");
 }
 
-/// Size of what is up to the end of `{% raw %}` at `at`; 0 for another tag.
+/// Returns the size of what is up to the end of `{% raw %}` at `at`; 0 for another tag.
 std::size_t Lexer::raw_begin(std::size_t at) const {
   std::size_t i = at + 2;
   i += i < rest_.size() && (rest_[i] == '-' || rest_[i] == '+');
@@ -179,6 +186,7 @@ std::size_t Lexer::raw_begin(std::size_t at) const {
   return rest_.substr(i).starts_with("%}") ? i + 2 : 0;
 }
 
+/// Takes everything up to `{% endraw %}` as text.
 void Lexer::read_raw() {
   for (std::size_t at = rest_.find("{%"); at != std::string_view::npos;
        at = rest_.find("{%", at + 1)) {
@@ -200,6 +208,7 @@ void Lexer::read_raw() {
   fail("Missing end of raw directive");
 }
 
+/// Brackets hide the end of a tag: `{{ {"a": {}} }}` ends at its last braces only.
 void Lexer::read_tag(bool is_variable) {
   while (!rest_.empty()) {
     if (const std::size_t space = spaces(0)) {
@@ -230,7 +239,7 @@ void Lexer::read_expression_token() {
   }
 }
 
-/// `0x1F`, `0o17`, `0b1`; false where the number is a decimal one.
+/// Reads `0x1F`, `0o17` or `0b1`; false where the number is a decimal one.
 bool Lexer::read_number_of_base() {
   const char mark = rest_.size() > 2 && rest_[0] == '0' ? static_cast<char>(rest_[1] | 0x20) : ' ';
   const int base = mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 0;
@@ -248,7 +257,9 @@ bool Lexer::read_number_of_base() {
   return true;
 }
 
-/// Digits with `_` between them, or the same with a point or an exponent.
+/// Reads digits with `_` between them, with a point or an exponent if there is one. Integers of
+/// more than 18 digits and those with a leading zero are refused: neither fits Python's meaning in
+/// 64 bits.
 void Lexer::read_number() {
   if (read_number_of_base()) {
     return;
@@ -287,6 +298,7 @@ void Lexer::read_number() {
   skip(end);
 }
 
+/// Reads a text in single or double quotes, with Python's escapes.
 void Lexer::read_text() {
   const char quote = rest_.front();
   std::size_t end = 1;
@@ -313,6 +325,8 @@ void Lexer::read_name() {
   skip(end);
 }
 
+/// Reads the longest sign, and keeps track of brackets: those that do not match end the template
+/// here.
 void Lexer::read_sign() {
   constexpr std::string_view kTwo[] = {"//", "**", "==", "!=", ">=", "<="};
   std::string_view sign = rest_.substr(0, 2);

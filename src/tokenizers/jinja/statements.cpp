@@ -6,6 +6,9 @@
 
 #include "tokenizers/jinja_values/loop.h"
 
+// Execution of parsed statements: text is written to the run's output, variables live in scopes
+// that blocks open, and every step is counted against the run's limits.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -39,6 +42,8 @@ class Macro : public Object {
   }
 
  private:
+  /// Puts arguments into the macro's scope by Jinja's rules: positions first, names after them, the
+  /// rest into `varargs` and `kwargs` only where the body uses these names.
   void bind(Run& run, const Arguments& arguments) const {
     const auto& parameters = body_.parameters;
     List more;
@@ -77,6 +82,8 @@ class Macro : public Object {
     }
   }
 
+  /// Sets positional parameters, and the defaults of those that nobody gave; defaults may name
+  /// parameters before them.
   void set_parameters(Run& run, const Arguments& arguments) const {
     for (std::size_t i = 0; i < body_.parameters.size(); ++i) {
       const Parameter& parameter = body_.parameters[i];
@@ -98,6 +105,7 @@ class Macro : public Object {
   Scope scope_;
 };
 
+/// Runs a block in a scope of its own and returns what it writes.
 std::string captured_block(Run& run, const Block& body) {
   Scope scope(&run.scope());
   return run.captured([&] { run.within(scope, [&] { return execute(run, body); }); });
@@ -105,6 +113,7 @@ std::string captured_block(Run& run, const Block& body) {
 
 }  // namespace
 
+/// Executes statements until one leaves the loop or the round.
 Flow execute(Run& run, const Block& block) {
   for (const auto& statement : block) {
     run.spend();
@@ -117,6 +126,8 @@ Flow execute(Run& run, const Block& block) {
   return Flow::on;
 }
 
+/// Assigns to a name, unpacks into several, or sets an attribute of a namespace, the only object
+/// that takes any.
 void Target::assign(Run& run, const Value& value) const {
   if (!targets.empty()) {
     const List items = elements_of(run, value);
@@ -165,6 +176,7 @@ Flow If::run(Run& run) const {
   return execute(run, otherwise);
 }
 
+/// Filters the items before the loop starts, so that loop.length and loop.last count what is left.
 List For::chosen(Run& run) const {
   List all = elements_of(run, run.evaluate(*items));
   if (condition == nullptr) {
@@ -183,6 +195,7 @@ List For::chosen(Run& run) const {
   return kept;
 }
 
+/// Every round has a scope of its own: variables that are set inside a loop do not outlive a round.
 Flow For::run(Run& run) const {
   Loop& loop = run.make<Loop>(chosen(run));
   if (loop.items().empty()) {
@@ -208,6 +221,7 @@ Flow Jump::run(Run& /*run*/) const {
   return flow;
 }
 
+/// Sets in the scope of now: a `set` inside of a loop ends with its round.
 Flow Set::run(Run& run) const {
   if (value != nullptr) {
     target.assign(run, run.evaluate(*value));
@@ -218,6 +232,7 @@ Flow Set::run(Run& run) const {
   return Flow::on;
 }
 
+/// All values are evaluated outside before any name is set.
 Flow With::run(Run& run) const {
   Scope scope(&run.scope());
   List all;
@@ -248,6 +263,7 @@ Flow CallBlock::run(Run& run) const {
   return Flow::on;
 }
 
+/// Bytes inside a captured block are no places in the text, so only a block at the top is noted.
 Flow Generation::run(Run& run) const {
   Scope scope(&run.scope());
   const std::size_t begin = run.output().size();

@@ -17,6 +17,7 @@ struct Output : Statement {
   ExpressionPtr value;
 };
 
+/// `{% if %}` with `elif` as further branches and `else`.
 struct If : Statement {
   using Statement::Statement;
   Flow run(Run& run) const override;
@@ -24,6 +25,7 @@ struct If : Statement {
   Block otherwise;
 };
 
+/// `{% for target in items if condition %}`; `otherwise` runs where no item is left.
 struct For : Statement {
   using Statement::Statement;
   Flow run(Run& run) const override;
@@ -52,6 +54,7 @@ struct Set : Statement {
   Block body;
 };
 
+/// `{% with a = 1, b = 2 %}`: a scope with these variables.
 struct With : Statement {
   using Statement::Statement;
   Flow run(Run& run) const override;
@@ -67,12 +70,14 @@ struct FilterBlock : Statement {
   Block body;
 };
 
+/// `{% macro name(parameters) %}`.
 struct DefineMacro : Statement {
   using Statement::Statement;
   Flow run(Run& run) const override;
   MacroBody macro;
 };
 
+/// `{% call name(arguments) %}`: calls with the block as `caller`.
 struct CallBlock : Statement {
   using Statement::Statement;
   Flow run(Run& run) const override;

@@ -4,9 +4,13 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// The entry to the Jinja interpreter: a source is parsed once, and each rendering has a Run of its
+// own. Syntax faults and faults of a run become Error(data) with the line.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
+/// Bytes of a template; published ones have some kilobytes.
 constexpr std::size_t kLargest = std::size_t{1} << 20;
 
 }  // namespace

@@ -15,12 +15,13 @@ class Template {
   ~Template();
   Template(Template&&) noexcept;
 
+  /// A rendering, and the parts of it that an assistant writes.
   struct Text {
     std::string text;
     std::vector<std::pair<std::size_t, std::size_t>> generated;  // bytes of generation blocks
   };
-  /// `variables`: a dictionary. Error(data): the text that raise_exception was given, or what
-  /// failed in which line, or the limit that was reached.
+  /// Renders with `variables`, a dictionary. Error(data): the text that raise_exception was given,
+  /// or what failed in which line, or the limit that was reached.
   Text render(const Value& variables, const Limits& limits = {}) const;
 
  private:

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+// Jinja's statements by their tags: a row and a function for each. Tags that load other templates
+// are refused by name, since a chat template comes alone. Source: jinja2/parser.py.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -15,6 +18,7 @@ bool has(const std::vector<std::string>& names, const char* name) {
 
 }  // namespace
 
+/// The tags that there are; `generation` is transformers' own, the others are Jinja's.
 const TemplateParser::Row* TemplateParser::find_row(std::string_view name) {
   static constexpr Row kRows[] = {
       {"if", &TemplateParser::parse_if},
@@ -41,6 +45,7 @@ Block TemplateParser::parse() {
   return all;
 }
 
+/// The last of `ends` is the one that a message asks for.
 Block TemplateParser::block(std::initializer_list<std::string_view> ends) {
   const TokenStream::Depth deeper(tokens_);
   Block statements;
@@ -68,6 +73,7 @@ Block TemplateParser::block(std::initializer_list<std::string_view> ends) {
   return statements;
 }
 
+/// Reads a body from the end of its tag up to the tag `end`, which is passed over.
 Block TemplateParser::block_to(std::string_view end) {
   tokens_.expect(Kind::block_end);
   Block statements = block({end});
@@ -75,6 +81,7 @@ Block TemplateParser::block_to(std::string_view end) {
   return statements;
 }
 
+/// Known tags that are missing here get another message than misspelt ones.
 TemplateParser::Made TemplateParser::statement() {
   if (!tokens_.at(Kind::name)) {
     tokens_.fail("tag name expected");
@@ -92,6 +99,7 @@ TemplateParser::Made TemplateParser::statement() {
   return (this->*row->parse)(line);
 }
 
+/// Reads `{% if %}`, any number of `{% elif %}`, and `{% else %}`.
 TemplateParser::Made TemplateParser::parse_if(int line) {
   auto made = std::make_unique<If>(line);
   for (;;) {
@@ -111,6 +119,8 @@ TemplateParser::Made TemplateParser::parse_if(int line) {
   }
 }
 
+/// Reads `{% for target in items if condition %}`. Loops are counted, for `break` and `continue` to
+/// know that they are in one.
 TemplateParser::Made TemplateParser::parse_for(int line) {
   auto made = std::make_unique<For>(line);
   made->target = expressions_.target(false);
@@ -134,6 +144,8 @@ TemplateParser::Made TemplateParser::parse_for(int line) {
   return made;
 }
 
+/// Reads `{% set a, b = tuple %}`, or a block whose text is the value: `{% set a | filters %}...{%
+/// endset %}`.
 TemplateParser::Made TemplateParser::parse_set(int line) {
   auto made = std::make_unique<Set>(line);
   made->target = expressions_.target(true);
@@ -160,7 +172,8 @@ TemplateParser::Made TemplateParser::parse_with(int line) {
   return made;
 }
 
-/// The rest of a macro or call block, from its parameters' end on.
+/// Reads the rest of a macro or call block, from its parameters' end on. Names used inside decide
+/// whether varargs, kwargs and caller are passed; a loop outside does not allow `break` inside.
 void TemplateParser::parse_body(MacroBody& macro, std::string_view end) {
   std::vector<std::string> outside = expressions_.names_read();
   const int loops = std::exchange(loops_, 0);
@@ -181,6 +194,8 @@ TemplateParser::Made TemplateParser::parse_macro(int line) {
   return made;
 }
 
+/// Reads `{% call(parameters) macro(arguments) %}`: the body becomes a macro named `caller`, which
+/// the called one can call back.
 TemplateParser::Made TemplateParser::parse_call(int line) {
   auto made = std::make_unique<CallBlock>(line);
   made->macro.name = "caller";
@@ -203,7 +218,7 @@ TemplateParser::Made TemplateParser::parse_filter(int line) {
   return made;
 }
 
-/// A block that nobody replaces is what it holds.
+/// Reads `{% block %}`; a block that nobody replaces is a scope with what it holds.
 TemplateParser::Made TemplateParser::parse_block(int line) {
   auto made = std::make_unique<With>(line);
   const std::string name = tokens_.expect_any_name();

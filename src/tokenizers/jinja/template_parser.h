@@ -11,10 +11,12 @@ class TemplateParser {
   explicit TemplateParser(std::string_view source)
       : tokens_(tokens_of(source)), expressions_(tokens_) {}
 
+  /// Returns the whole template's statements.
   Block parse();
 
  private:
   using Made = std::unique_ptr<Statement>;
+  /// A tag's name and its parser, which gets the tag's line.
   struct Row {
     std::string_view name;
     Made (TemplateParser::*parse)(int line);
@@ -23,7 +25,7 @@ class TemplateParser {
 
   /// Statements up to a block's tag with one of these names, which is the next token then.
   Block block(std::initializer_list<std::string_view> ends);
-  /// The same up to the end of the tag `end`.
+  /// Reads statements up to the tag `end` and passes over its name.
   Block block_to(std::string_view end);
   Made statement();
   void parse_body(MacroBody& macro, std::string_view end);

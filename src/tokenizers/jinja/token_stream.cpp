@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+// The parser's view of a template's tokens. Messages are worded as jinja2 words them, since users
+// look them up.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
-// Both bound the recursion of whoever walks the tree, their product its height.
+/// Limits of nested brackets and blocks, and of operators in a row: they bound the recursion of
+/// whoever walks the tree, and their product its height.
 constexpr int kDeepest = 60;
 constexpr int kLongestChain = 200;
 

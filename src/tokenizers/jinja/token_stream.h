@@ -36,14 +36,16 @@ struct SyntaxFault {
 /// and lstrip_blocks. Throws SyntaxFault. Source: jinja2, lexer.py.
 std::vector<Token> tokens_of(std::string_view source);
 
-/// Where a parser is in the tokens of a template. What is missing is a SyntaxFault.
+/// A position in the tokens of a template. A token that is not what was expected is a SyntaxFault.
 class TokenStream {
  public:
   explicit TokenStream(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   const Token& now() const { return tokens_[at_]; }
+  /// Returns the token after the next one, the last one at the end.
   const Token& behind() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
   int line() const { return now().line; }
+  /// Returns the token and moves on; the last token stays.
   const Token& next() { return tokens_[at_ + 1 < tokens_.size() ? at_++ : at_]; }
 
   bool at(Token::Kind kind) const { return now().kind == kind; }
@@ -52,20 +54,21 @@ class TokenStream {
   static bool is(const Token& token, Token::Kind kind, std::string_view text) {
     return token.kind == kind && token.text == text;
   }
-  /// Moves on where the next token is this one.
+  /// Moves on and returns true if the next token is this one.
   bool skip_sign(std::string_view sign);
   bool skip_name(std::string_view name);
 
+  /// Moves past the token that must come.
   void expect_sign(std::string_view sign);
   void expect_name(std::string_view name);
   void expect(Token::Kind kind);
   std::string expect_any_name();
 
   [[noreturn]] void fail(const std::string& message) const;
-  /// The token as messages name it.
+  /// Names the token for messages.
   static std::string described(const Token& token);
 
-  /// One deeper for as long as it lives; a SyntaxFault beyond a limit.
+  /// Counts one level deeper for as long as it lives; a SyntaxFault beyond a limit.
   class Depth {
    public:
     explicit Depth(TokenStream& stream);
@@ -76,7 +79,7 @@ class TokenStream {
    private:
     TokenStream& stream_;
   };
-  /// A SyntaxFault for chains of operators whose tree would be too deep to walk.
+  /// Throws a SyntaxFault for chains of operators whose tree would be too deep to walk.
   void check_chain(int links) const;
 
  private:

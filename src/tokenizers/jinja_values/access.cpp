@@ -5,10 +5,13 @@
 #include "tokenizers/jinja_values/operators.h"
 #include "tokenizers/jinja_values/python_text.h"
 
+// Attributes, elements, slices and iteration of values, with Python's rules for positions and
+// Jinja's for what is missing: it is undefined, with a sentence that tells why.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
-/// How Jinja names a value in front of what it lacks.
+/// Names a value as Jinja does in front of what it lacks.
 std::string described(const Value& value) {
   return value.is_none() ? "None" : fmt::format("{} object", value.type_name());
 }
@@ -43,7 +46,7 @@ Value own_attribute(Run& run, const Value& value, const std::string& name) {
   return no_attribute(value, name);
 }
 
-/// A position in a sequence of `size`; negative ones count from the end. Nothing outside.
+/// Returns a position in a sequence of `size`; negative ones count from the end. Nothing outside.
 std::optional<std::size_t> place(std::int64_t index, std::int64_t size) {
   index += index < 0 ? size : 0;
   return index >= 0 && index < size ? std::optional(static_cast<std::size_t>(index)) : std::nullopt;
@@ -53,6 +56,7 @@ Value no_element(Run& run, const Value& value, const Value& key) {
   return Value::undefined(fmt::format("{} has no element {}", described(value), repr_of(run, key)));
 }
 
+/// Positions in a text are found by walking over it, which is counted as work.
 Value indexed(Run& run, const Value& value, const Value& key) {
   if (const std::string* text = value.text()) {
     run.spend(text->size() / 32);
@@ -77,7 +81,8 @@ std::optional<std::int64_t> bound_of(const Value& value) {
   return value.integer();
 }
 
-/// Positions that a slice visits in a sequence of `size`, as Python counts them.
+/// Returns the positions that a slice visits in a sequence of `size`, as Python's slice.indices
+/// counts them. A step that overflows ends the walk.
 std::vector<std::size_t> places(std::int64_t size, const Value& from, const Value& to,
                                 const Value& by) {
   const std::int64_t step = bound_of(by).value_or(1);
@@ -121,6 +126,7 @@ std::string sliced_text(const std::string& text, const Value& from, const Value&
 
 }  // namespace
 
+/// Methods of dictionaries hide keys of the same name, as in Jinja: `x.items` is the method.
 Value attribute_of(Run& run, const Value& value, const std::string& name) {
   require_defined(value);
   if (value.dict() != nullptr && find_method(value, name) == nullptr) {
@@ -164,6 +170,7 @@ Value slice_of(Run& run, const Value& value, const Value& from, const Value& to,
   return run.list(std::move(items), value.is_tuple());
 }
 
+/// An undefined value has no elements; other values that cannot be walked over are Faults.
 List elements_of(Run& run, const Value& value) {
   List items;
   if (value.list() != nullptr) {

@@ -5,9 +5,13 @@
 
 #include "tokenizers/jinja_values/operators.h"
 
+// Functions that every template may call: Jinja's range, dict, namespace and joiner, and those that
+// transformers adds for chat templates (raise_exception, strftime_now).
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
+/// A function of this file as a value.
 class Function : public Object {
  public:
   using Body = Value (*)(Run&, const Arguments&);
@@ -20,7 +24,8 @@ class Function : public Object {
   Body body_;
 };
 
-/// Attributes that `set` may change, also from inside a loop.
+/// Holds attributes that `set` may change, also from inside a loop, whose own variables end with a
+/// round.
 class Namespace : public Object {
  public:
   std::string_view type_name() const override { return "Namespace"; }
@@ -37,7 +42,7 @@ class Namespace : public Object {
   Dict values_;
 };
 
-/// Nothing the first time it is called, then its separator.
+/// Returns nothing the first time it is called, then its separator.
 class Joiner : public Object {
  public:
   explicit Joiner(std::string separator) : separator_(std::move(separator)) {}
@@ -52,7 +57,7 @@ class Joiner : public Object {
   bool used_ = false;
 };
 
-/// Pairs of a dictionary and named arguments.
+/// Joins a dictionary with named arguments, as dict() does.
 Dict merged(const Arguments& arguments) {
   Dict dict;
   for (const Value& each : arguments.positional) {
@@ -107,6 +112,7 @@ Value raise_exception(Run& run, const Arguments& arguments) {
   throw Fault(text_of(run, arguments.bind("raise_exception", {"message"}, 1)[0]), true);
 }
 
+/// Tests and recorded runs set limits.now, so that their texts repeat.
 Value strftime_now(Run& run, const Arguments& arguments) {
   const std::string format = arguments.bind("strftime_now", {"format"}, 1).text(0, "");
   const std::time_t now = run.limits().now.value_or(std::time(nullptr));
@@ -121,6 +127,7 @@ Value strftime_now(Run& run, const Arguments& arguments) {
 
 }  // namespace
 
+/// Variables of the caller hide functions of the same name.
 void define_functions(Run& run) {
   constexpr std::pair<const char*, Function::Body> kFunctions[] = {
       {"range", range},

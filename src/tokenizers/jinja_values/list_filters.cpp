@@ -7,15 +7,20 @@
 #include "tokenizers/jinja_values/python_text.h"
 #include "tokenizers/text/unicode_text.h"
 
+// Jinja's filters of lists and dictionaries, with the parameters and defaults of jinja2/filters.py.
+// Filters that are generators there are lists here; limits of the run bound their size.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
+/// Replaces an undefined value, and with `boolean` any that is false.
 Value default_filter(Run& /*run*/, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("default", {"default_value", "boolean"});
   const bool missing = value.is_undefined() || (bound.truthy(1, false) && !value.truthy());
   return missing ? bound.get(0, "") : value;
 }
 
+/// Counts characters of a text, elements or keys; an undefined value has 0, as in Jinja.
 Value length_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("length", {});
   if (const std::string* text = value.text()) {
@@ -30,6 +35,7 @@ Value length_filter(Run& run, const Value& value, const Arguments& arguments) {
                                                              : 0);
 }
 
+/// Returns the first or last element; an empty list gives an undefined value, no error.
 template <bool last>
 Value end_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind(last ? "last" : "first", {});
@@ -41,8 +47,8 @@ Value end_filter(Run& run, const Value& value, const Arguments& arguments) {
   return last ? items.back() : items.front();
 }
 
-/// `value.a.0.b`: what the parameter `attribute` of filters names. An attribute that is missing is
-/// the default, or undefined.
+/// Follows `value.a.0.b`, as the parameter `attribute` of filters names it. An attribute that is
+/// missing is the default, or undefined.
 Value path_of(Run& run, Value value, const Value& path, const std::optional<Value>& otherwise) {
   if (path.is_integer()) {
     value = element_of(run, value, path);
@@ -62,7 +68,7 @@ Value path_of(Run& run, Value value, const Value& path, const std::optional<Valu
   return value.is_undefined() && otherwise ? *otherwise : value;
 }
 
-/// The key by which filters order and compare: an attribute, texts in lower case.
+/// Returns the key by which filters order and compare: an attribute, texts in lower case.
 Value key_of(Run& run, const Value& value, const std::optional<Value>& attribute,
              bool case_sensitive) {
   Value key = attribute ? path_of(run, value, *attribute, std::nullopt) : value;
@@ -72,10 +78,13 @@ Value key_of(Run& run, const Value& value, const std::optional<Value>& attribute
   return key;
 }
 
+/// Counts `none` as not given.
 std::optional<Value> given(const Arguments::Bound& bound, std::size_t i) {
   return bound.has(i) && !bound[i].is_none() ? std::optional(bound[i]) : std::nullopt;
 }
 
+/// Writes elements as `{{ }}` would; the result's length is charged as it grows, since a short
+/// template can join without end.
 Value join_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("join", {"d", "attribute"});
   const std::string between = bound.has(0) ? text_of(run, bound[0]) : "";
@@ -97,6 +106,7 @@ Value list_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(elements_of(run, value));
 }
 
+/// Returns pairs of a dictionary; of an undefined value none.
 Value items_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("items", {});
   if (value.is_undefined()) {
@@ -108,6 +118,7 @@ Value items_filter(Run& run, const Value& value, const Arguments& arguments) {
   return find_method(value, "items")(run, value, {});
 }
 
+/// Reverses a text by characters, anything else as a list.
 Value reverse_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("reverse", {});
   List items = elements_of(run, value);
@@ -122,6 +133,7 @@ Value reverse_filter(Run& run, const Value& value, const Arguments& arguments) {
   return text;
 }
 
+/// Finds attributes and methods but no keys of a dictionary, in which it differs from `.`.
 Value attr_filter(Run& run, const Value& value, const Arguments& arguments) {
   const std::string name = arguments.bind("attr", {"name"}, 1).text(0, "");
   require_defined(value);
@@ -131,12 +143,13 @@ Value attr_filter(Run& run, const Value& value, const Arguments& arguments) {
                    fmt::format("'{} object' has no attribute '{}'", value.type_name(), name));
 }
 
-/// What map, select and reject visit: nothing of what is false, none among it.
+/// Returns what map, select and reject visit: no elements of a value that is false, none among it.
 List items_or_none(Run& run, const Value& value) {
   return value.truthy() ? elements_of(run, value) : List();
 }
 
-/// Calls the test that the first argument names, with the others; without one asks for the truth.
+/// Calls the test that the first argument names, with the other arguments; without one asks for the
+/// truth.
 bool passes(Run& run, const Value& value, const Arguments& test) {
   if (test.positional.empty()) {
     return value.truthy();
@@ -149,7 +162,7 @@ bool passes(Run& run, const Value& value, const Arguments& test) {
   return found(run, value, {{test.positional.begin() + 1, test.positional.end()}, test.named});
 }
 
-/// select and reject: elements that pass a test, or do not.
+/// Implements select and reject: keeps elements that pass a test, or do not.
 template <bool wanted>
 Value select_filter(Run& run, const Value& value, const Arguments& arguments) {
   List kept;
@@ -161,7 +174,7 @@ Value select_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(kept));
 }
 
-/// selectattr and rejectattr: the same of an attribute.
+/// Implements selectattr and rejectattr: keeps elements whose attribute passes a test, or does not.
 template <bool wanted>
 Value select_attribute_filter(Run& run, const Value& value, const Arguments& arguments) {
   if (arguments.positional.empty()) {
@@ -179,6 +192,7 @@ Value select_attribute_filter(Run& run, const Value& value, const Arguments& arg
   return run.list(std::move(kept));
 }
 
+/// Applies a filter by name, or without a positional argument looks an attribute up.
 Value map_filter(Run& run, const Value& value, const Arguments& arguments) {
   List results;
   const List items = items_or_none(run, value);
@@ -203,6 +217,7 @@ Value map_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(results));
 }
 
+/// An element with the key by which it is ordered, which is computed once.
 struct Keyed {
   Value key;
   Value value;
@@ -217,12 +232,14 @@ std::vector<Keyed> keyed(Run& run, const Value& value, const std::optional<Value
   return all;
 }
 
+/// Keeps the order of equal elements, in reverse, too, as Python's sort does.
 void sort(Run& run, std::vector<Keyed>& all, bool reverse) {
   std::ranges::stable_sort(all, [&](const Keyed& a, const Keyed& b) {
     return reverse ? less(run, b.key, a.key) : less(run, a.key, b.key);
   });
 }
 
+/// Orders texts without regard to case unless asked, as Jinja does and Python does not.
 Value sort_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("sort", {"reverse", "case_sensitive", "attribute"});
   std::vector<Keyed> all = keyed(run, value, given(bound, 2), bound.truthy(1, false));
@@ -234,6 +251,7 @@ Value sort_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(items));
 }
 
+/// Orders a dictionary's pairs by key, or by value.
 Value dict_sort_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("dictsort", {"case_sensitive", "by", "reverse"});
   const Value by(bound.text(1, "key") == "value" ? 1 : 0);
@@ -246,6 +264,7 @@ Value dict_sort_filter(Run& run, const Value& value, const Arguments& arguments)
   return run.list(std::move(items));
 }
 
+/// Returns the least or largest element, of equal ones the first.
 template <bool largest>
 Value extreme_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind(largest ? "max" : "min", {"case_sensitive", "attribute"});
@@ -262,6 +281,7 @@ Value extreme_filter(Run& run, const Value& value, const Arguments& arguments) {
   return best->value;
 }
 
+/// Keeps the first element of each key, in the order of the list.
 Value unique_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("unique", {"case_sensitive", "attribute"});
   Dict seen;
@@ -275,6 +295,7 @@ Value unique_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.list(std::move(items));
 }
 
+/// Adds by `+`, starting from `start`: with a text or a list there it joins.
 Value sum_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("sum", {"attribute", "start"});
   const auto attribute = given(bound, 0);
@@ -286,8 +307,8 @@ Value sum_filter(Run& run, const Value& value, const Arguments& arguments) {
   return total;
 }
 
-/// Pairs of a key and the elements that have it, which are namespaces `grouper` and `list` to Jinja
-/// and tuples here.
+/// Returns pairs of a key and the elements that have it. Jinja's pairs have the names `grouper` and
+/// `list`, too; these are plain tuples.
 Value group_by_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("groupby", {"attribute", "default", "case_sensitive"}, 1);
   std::vector<Keyed> all;
@@ -311,6 +332,7 @@ Value group_by_filter(Run& run, const Value& value, const Arguments& arguments) 
   return run.list(std::move(groups));
 }
 
+/// Cuts into rows of `linecount`; the last one is filled up where `fill_with` is given.
 Value batch_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("batch", {"linecount", "fill_with"}, 1);
   const auto size = static_cast<std::size_t>(std::max<std::int64_t>(bound.integer(0, 1), 1));
@@ -363,6 +385,7 @@ std::span<const FilterRow> list_filters() {
   return kRows;
 }
 
+/// Searches both tables: names do not repeat.
 Filter find_filter(std::string_view name) {
   for (const auto rows : {text_filters(), list_filters()}) {
     const auto found = std::ranges::find(rows, name, &FilterRow::name);

@@ -2,6 +2,9 @@
 
 #include "tokenizers/jinja_values/operators.h"
 
+// The variable `loop` of a for statement: its numbers, neighbours, and the methods cycle and
+// changed.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -26,7 +29,7 @@ constexpr LoopField kFields[] = {
     {"length", [](Place, Place n) { return number(n); }},
 };
 
-/// loop.cycle and loop.changed.
+/// Makes loop.cycle and loop.changed callable; the loop outlives it.
 class LoopMethod : public Object {
  public:
   LoopMethod(Loop& loop, bool cycles) : loop_(loop), cycles_(cycles) {}
@@ -49,6 +52,7 @@ class LoopMethod : public Object {
 
 }  // namespace
 
+/// Methods are made when a template asks for the first of them.
 std::optional<Value> Loop::attribute(const std::string& name) {
   for (const LoopField& field : kFields) {
     if (field.name == name) {

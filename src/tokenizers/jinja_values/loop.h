@@ -3,7 +3,7 @@
 
 namespace mpitron::tokenizers::jinja {
 
-/// The variable `loop`: where a loop is.
+/// The variable `loop`: the items of a for statement and the current position.
 class Loop : public Object {
  public:
   explicit Loop(List items) : items_(std::move(items)) {}
@@ -13,8 +13,9 @@ class Loop : public Object {
 
   std::string_view type_name() const override { return "LoopContext"; }
   std::optional<Value> attribute(const std::string& name) override;
-  /// The text of arguments that differ from those of the last call: loop.changed and loop.cycle.
+  /// Returns the element of `values` whose turn it is: loop.cycle.
   Value cycle(const List& values) const { return values[index_ % values.size()]; }
+  /// Returns whether the arguments differ from those of the last call: loop.changed.
   bool changed(Run& run, const List& values);
 
  private:

@@ -7,6 +7,9 @@
 #include "tokenizers/text/unicode_text.h"
 #include "utils/text/utf8.h"
 
+// Methods of Python's str, dict and list that templates call, each a function of the value and its
+// arguments. Work is counted before it is done: a short template can ask for much.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -14,6 +17,7 @@ std::optional<std::string> optional_text(const Arguments::Bound& bound, std::siz
   return bound.has(i) && !bound[i].is_none() ? std::optional(bound.text(i, "")) : std::nullopt;
 }
 
+/// Implements strip, lstrip and rstrip; `chars` is a set of characters, not an affix.
 template <std::string_view (*strip_some)(std::string_view, std::optional<std::string_view>)>
 Value strip_method(Run& run, const Value& self, const Arguments& arguments) {
   const auto set = optional_text(arguments.bind("strip", {"chars"}), 0);
@@ -26,6 +30,7 @@ std::string_view strip_both(std::string_view text, std::optional<std::string_vie
   return strip(text, set);
 }
 
+/// Implements split and rsplit; without a separator text is cut at runs of white space.
 template <bool from_right>
 Value split_method(Run& run, const Value& self, const Arguments& arguments) {
   const auto bound = arguments.bind("split", {"sep", "maxsplit"});
@@ -52,6 +57,7 @@ Value split_lines_method(Run& run, const Value& self, const Arguments& arguments
   return run.list(std::move(lines));
 }
 
+/// Implements startswith and endswith, which take one text or a tuple of them.
 template <bool at_end>
 Value affix_method(Run& run, const Value& self, const Arguments& arguments) {
   const auto bound = arguments.bind(at_end ? "endswith" : "startswith", {"prefix"}, 1);
@@ -65,12 +71,14 @@ Value affix_method(Run& run, const Value& self, const Arguments& arguments) {
   return bound[0].is_tuple() ? std::ranges::any_of(elements_of(run, bound[0]), has) : has(bound[0]);
 }
 
+/// Implements upper, lower, title and capitalize.
 template <std::string (*change)(std::string_view)>
 Value case_method(Run& run, const Value& self, const Arguments& arguments) {
   arguments.bind("a method of texts", {});
   return run.text(change(*self.text()));
 }
 
+/// Counts the largest result that can be before it is built.
 Value replace_method(Run& run, const Value& self, const Arguments& arguments) {
   const auto bound = arguments.bind("replace", {"old", "new", "count"}, 2);
   const std::string from = bound.text(0, ""), to = bound.text(1, "");
@@ -79,6 +87,7 @@ Value replace_method(Run& run, const Value& self, const Arguments& arguments) {
   return replaced(*self.text(), from, to, bound.integer(2, -1));
 }
 
+/// Implements find, rfind and index; positions count characters.
 template <bool from_right, bool fails>
 Value find_text_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string part = arguments.bind("find", {"sub"}, 1).text(0, "");
@@ -91,6 +100,7 @@ Value find_text_method(Run& run, const Value& self, const Arguments& arguments) 
                                  : Value(characters(std::string_view(*self.text()).substr(0, at)));
 }
 
+/// Counts places that do not overlap; an empty text is between all characters.
 Value count_text_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string part = arguments.bind("count", {"sub"}, 1).text(0, "");
   run.spend(self.text()->size() / 32);
@@ -105,6 +115,7 @@ Value count_text_method(Run& run, const Value& self, const Arguments& arguments)
   return count;
 }
 
+/// Joins texts; unlike the filter of this name it takes no other values.
 Value join_method(Run& run, const Value& self, const Arguments& arguments) {
   std::string text;
   bool first = true;
@@ -119,7 +130,7 @@ Value join_method(Run& run, const Value& self, const Arguments& arguments) {
   return run.text(std::move(text));
 }
 
-/// Whether a text is not empty and all its characters are of a kind.
+/// Returns whether a text is not empty and all its characters are of a kind.
 template <bool (*is_kind)(std::uint32_t)>
 Value all_characters_method(Run& run, const Value& self, const Arguments& arguments) {
   arguments.bind("a method of texts", {});
@@ -134,6 +145,7 @@ Value all_characters_method(Run& run, const Value& self, const Arguments& argume
   return all;
 }
 
+/// Counts numbers that are no digits, too (such as a half), as str.isalnum does.
 bool is_letter_or_digit(std::uint32_t c) {
   return is_letter(c) || is_number(c);
 }
@@ -142,6 +154,7 @@ bool is_python_space(std::uint32_t c) {
   return is_white_space(c) || (c >= 0x1C && c <= 0x1F);
 }
 
+/// Implements islower and isupper: nothing changes in this case, something would in the other.
 template <std::string (*change)(std::string_view), std::string (*other)(std::string_view)>
 Value is_case_method(Run& run, const Value& self, const Arguments& arguments) {
   arguments.bind("a method of texts", {});
@@ -150,6 +163,7 @@ Value is_case_method(Run& run, const Value& self, const Arguments& arguments) {
   return change(text) == text && other(text) != text;
 }
 
+/// Implements removeprefix and removesuffix, which take away one affix at most.
 template <bool at_end>
 Value remove_affix_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string affix = arguments.bind("removeprefix", {"prefix"}, 1).text(0, "");
@@ -160,6 +174,8 @@ Value remove_affix_method(Run& run, const Value& self, const Arguments& argument
                                 : text.substr(affix.size()));
 }
 
+/// Returns head, separator and tail; without the separator the text and two empty ones, which stand
+/// in front for rpartition.
 template <bool from_right>
 Value partition_method(Run& run, const Value& self, const Arguments& arguments) {
   const std::string separator = arguments.bind("partition", {"sep"}, 1).text(0, "");
@@ -174,7 +190,8 @@ Value partition_method(Run& run, const Value& self, const Arguments& arguments) 
   return run.list({text.substr(0, at), separator, text.substr(at + separator.size())}, true);
 }
 
-/// Fills a text up to a width, on the left (-1), the right (1) or on both sides (0).
+/// Fills a text up to a width, on the left (-1), the right (1) or on both sides (0). It returns the
+/// text as it is for a fill that is not one character.
 template <int side>
 Value justify_method(Run& run, const Value& self, const Arguments& arguments) {
   const auto bound = arguments.bind("ljust", {"width", "fillchar"}, 1);
@@ -199,7 +216,7 @@ Value justify_method(Run& run, const Value& self, const Arguments& arguments) {
   return text;
 }
 
-/// `{}`, `{0}` and `{name}`, without conversions.
+/// Implements str.format for `{}`, `{0}` and `{name}`, without conversions and attributes.
 Value format_method(Run& run, const Value& self, const Arguments& arguments) {
   std::string text;
   std::size_t next = 0;
@@ -241,7 +258,7 @@ Value get_method(Run& /*run*/, const Value& self, const Arguments& arguments) {
   return found != nullptr ? *found : bound.get(1, {});
 }
 
-/// What a dictionary holds: keys (0), values (1), or pairs (2).
+/// Returns a dictionary's keys (0), values (1), or pairs (2).
 template <int what>
 Value entries_method(Run& run, const Value& self, const Arguments& arguments) {
   arguments.bind("a method of dictionaries", {});
@@ -258,7 +275,8 @@ Value copy_method(Run& run, const Value& self, const Arguments& arguments) {
   return self.dict() != nullptr ? run.dict(*self.dict()) : run.list(*self.list());
 }
 
-/// Only lists of this rendering change; those that were given to it are others' as well.
+/// Appends to lists that this rendering has made; those that were given to it belong to others. The
+/// message is that of Jinja's sandbox.
 Value append_method(Run& run, const Value& self, const Arguments& arguments) {
   const auto bound = arguments.bind("append", {"object"}, 1);
   if (!run.owns(self.list()) || self.is_tuple()) {
@@ -285,6 +303,7 @@ Value count_method(Run& run, const Value& self, const Arguments& arguments) {
       *self.list(), [&](const Value& each) { return equal(run, each, item); }));
 }
 
+/// A method under its name in a template.
 struct MethodRow {
   std::string_view name;
   Method method;

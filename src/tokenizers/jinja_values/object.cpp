@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+// Calls of functions written in C++: arguments are bound to parameter names first, with Python's
+// messages for what does not fit.
+
 namespace mpitron::tokenizers::jinja {
 
 Value Object::call(Run& /*run*/, const Arguments& /*arguments*/) {

@@ -8,25 +8,24 @@ namespace mpitron::tokenizers::jinja {
 
 class Run;
 
-/// What stops a rendering: a mistake of the template, or what raise_exception was given.
+/// The end of a rendering: a mistake of the template, or a call of raise_exception.
 class Fault : public std::runtime_error {
  public:
   explicit Fault(const std::string& message, bool raised = false)
       : std::runtime_error(message), raised_(raised) {}
-  /// By raise_exception: the text is the template's own.
+  /// True for raise_exception: the text is the template's own.
   bool raised() const { return raised_; }
 
  private:
   bool raised_;
 };
 
-/// What a call was given.
+/// Evaluated arguments of a call, those with `*` and `**` already spread out.
 struct Arguments {
   List positional;
   std::vector<std::pair<std::string, Value>> named;
 
-  /// The arguments by a function's parameters; a Fault where one of the first `required` is missing
-  /// or one fits no parameter.
+  /// Arguments by a function's parameters, as bind() returns them.
   class Bound {
    public:
     explicit Bound(std::vector<std::optional<Value>> values) : values_(std::move(values)) {}
@@ -46,6 +45,8 @@ struct Arguments {
    private:
     std::vector<std::optional<Value>> values_;
   };
+  /// Binds arguments to `parameters`; a Fault where one of the first `required` is missing or one
+  /// fits no parameter.
   Bound bind(std::string_view callee, std::initializer_list<std::string_view> parameters,
              std::size_t required = 0) const;
 };
@@ -58,12 +59,16 @@ class Object {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
+  /// Name of the type in messages, as Python's type(x).__name__.
   virtual std::string_view type_name() const = 0;
+  /// Returns nothing where there is no such attribute.
   virtual std::optional<Value> attribute(const std::string& /*name*/) { return std::nullopt; }
-  /// Whether there is such a thing as setting an attribute.
+  /// Sets an attribute; false for objects whose attributes cannot be set.
   virtual bool set_attribute(const std::string& /*name*/, Value /*value*/) { return false; }
   virtual bool callable() const { return false; }
+  /// A Fault unless callable().
   virtual Value call(Run& run, const Arguments& arguments);
+  /// Returns what `{{ object }}` writes.
   virtual std::string text() const { return "<" + std::string(type_name()) + ">"; }
 };
 

@@ -8,6 +8,9 @@
 #include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 
+// Python's operators on values. Integers have 64 bits: a result beyond them is a Fault, never a
+// wrong number. Comparison and repetition are counted as work by what they touch.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -18,6 +21,7 @@ constexpr std::string_view kSigns[] = {"+", "-", "*", "/", "//", "%", "** or pow
                           left.type_name(), right.type_name()));
 }
 
+/// Returns the value, or throws where it did not fit: Python's integers have no limit.
 std::int64_t checked(bool overflow, std::int64_t value) {
   if (overflow) {
     throw Fault("integers beyond 64 bits are not available");
@@ -25,6 +29,7 @@ std::int64_t checked(bool overflow, std::int64_t value) {
   return value;
 }
 
+/// Multiplies step by step: beyond 62 factors only 0, 1 and -1 do not overflow.
 std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
   std::int64_t result = 1;
   for (std::int64_t i = 0; i < exponent; ++i) {
@@ -40,7 +45,7 @@ std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
   return result;
 }
 
-/// Both are integers, and the result is one.
+/// Computes with integers; division and remainder round towards minus infinity, as in Python.
 Value compute_integers(Operation operation, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   bool overflow = false;
@@ -66,6 +71,7 @@ Value compute_integers(Operation operation, std::int64_t a, std::int64_t b) {
   return checked(overflow, result);
 }
 
+/// The remainder has the sign of the divisor, as Python's.
 Value compute_reals(Operation operation, double a, double b) {
   switch (operation) {
     case Operation::add:
@@ -85,6 +91,7 @@ Value compute_reals(Operation operation, double a, double b) {
   }
 }
 
+/// Integers stay integers but for `/` and powers with negative exponents.
 Value compute_numbers(Operation operation, const Value& left, const Value& right) {
   const bool divides = operation == Operation::divide || operation == Operation::floor_divide ||
                        operation == Operation::modulo;
@@ -100,6 +107,7 @@ Value compute_numbers(Operation operation, const Value& left, const Value& right
                   : compute_reals(operation, left.real(), right.real());
 }
 
+/// Bounds the count before it is multiplied by the size, which could overflow.
 Value repeated(Run& run, const Value& value, std::int64_t times) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(times, 0));
   if (const std::string* text = value.text()) {
@@ -122,10 +130,12 @@ Value repeated(Run& run, const Value& value, std::int64_t times) {
   return run.list(std::move(items), value.is_tuple());
 }
 
+/// Returns whether this is a text or list times an integer.
 bool repeats(const Value& value, const Value& times) {
   return (value.text() != nullptr || value.list() != nullptr) && times.is_integer();
 }
 
+/// Joins two texts, two lists or two tuples; anything else is Python's error, word for word.
 Value added(Run& run, const Value& left, const Value& right) {
   if (left.text() != nullptr && right.text() != nullptr) {
     return run.text(*left.text() + *right.text());
@@ -146,6 +156,7 @@ Value added(Run& run, const Value& left, const Value& right) {
   no_operation("+", left, right);
 }
 
+/// The order of keys does not count.
 bool equal_dicts(Run& run, const Dict& left, const Dict& right) {
   return left.size() == right.size() && std::ranges::all_of(left.items(), [&](const auto& item) {
            const Value* other = right.find(item.first);
@@ -173,6 +184,7 @@ void require_defined(const Value& value) {
   }
 }
 
+/// Numbers first, then what texts and lists can: +, * by an integer, % as a format.
 Value compute(Run& run, Operation operation, const Value& left, const Value& right) {
   require_defined(left);
   require_defined(right);
@@ -205,6 +217,8 @@ Value negated(const Value& value) {
   return compute_integers(Operation::subtract, 0, value.integer());
 }
 
+/// Lists may hold themselves: the depth is limited, not the walk. Objects are equal to themselves
+/// only.
 bool equal(Run& run, const Value& left, const Value& right) {
   run.spend();
   return run.deeper([&] {
@@ -228,6 +242,7 @@ bool equal(Run& run, const Value& left, const Value& right) {
   });
 }
 
+/// Compares lists element by element; the first that differs decides.
 bool less(Run& run, const Value& left, const Value& right, std::string_view sign) {
   require_defined(left);
   require_defined(right);
@@ -254,6 +269,8 @@ bool less(Run& run, const Value& left, const Value& right, std::string_view sign
   });
 }
 
+/// Looks for a part of a text, a key of a dictionary, or an element of a list. An undefined value
+/// contains nothing.
 bool contains(Run& run, const Value& container, const Value& item) {
   if (const std::string* text = container.text()) {
     if (item.text() == nullptr) {

@@ -5,18 +5,19 @@
 
 namespace mpitron::tokenizers::jinja {
 
-/// What Python's operators do. All of them throw Fault with Python's or Jinja's text.
+/// Python's operators on values. All of them throw Fault with Python's or Jinja's text.
 
 enum class Operation { add, subtract, multiply, divide, floor_divide, modulo, power };
 Value compute(Run& run, Operation operation, const Value& left, const Value& right);
 Value negated(const Value& value);
 
 bool equal(Run& run, const Value& left, const Value& right);
-/// `sign`: as it stands in the message for values that have no order.
+/// Returns whether left < right. `sign`: as it stands in the message for values that have no order.
 bool less(Run& run, const Value& left, const Value& right, std::string_view sign = "<");
+/// Implements `item in container`: a part of a text, a key, or an element.
 bool contains(Run& run, const Value& container, const Value& item);
 
-/// str() and repr().
+/// Return what Python's str() and repr() write.
 std::string text_of(Run& run, const Value& value);
 std::string repr_of(Run& run, const Value& value);
 
@@ -24,25 +25,26 @@ std::string repr_of(Run& run, const Value& value);
 /// where there is neither.
 Value attribute_of(Run& run, const Value& value, const std::string& name);
 Value element_of(Run& run, const Value& value, const Value& key);
-/// `value[from:to:step]`; none or undefined: the ends.
+/// Implements `value[from:to:step]`; bounds that are none or undefined stand for the ends.
 Value slice_of(Run& run, const Value& value, const Value& from, const Value& to, const Value& step);
 
-/// What a loop over the value visits: elements, keys, characters.
+/// Returns what a loop over the value visits: elements, keys or characters.
 List elements_of(Run& run, const Value& value);
 
-/// Undefined values say why they are, none of the others anything.
+/// Throws the reason why a value is undefined; returns for all others.
 void require_defined(const Value& value);
 
+/// Parameters of json.dumps, by their effect.
 struct JsonStyle {
   std::optional<std::string> indent = std::nullopt;  // one level
   std::string between = ", ", behind_key = ": ";
   bool sorted = false;
   bool ascii = false;
 };
-/// json.dumps.
+/// Writes a value as json.dumps does.
 std::string json_of(Run& run, const Value& value, const JsonStyle& style);
 
-/// `format % values`.
+/// Implements `format % values`.
 std::string percent_format(Run& run, const std::string& format, const Value& values);
 
 /// A method of texts, lists and dictionaries; null where the type has none of this name.

@@ -10,9 +10,13 @@
 #include "tokenizers/text/unicode_text.h"
 #include "utils/text/utf8.h"
 
+// Functions of Python's str on UTF-8 texts. Positions count characters, found by skipping
+// continuation bytes; classes of characters are those of the Unicode tables.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
+/// Python counts the four separators U+001C to U+001F as white space, Unicode's property does not.
 bool is_space(std::uint32_t c) {
   return is_white_space(c) || (c >= 0x1C && c <= 0x1F);
 }
@@ -21,7 +25,7 @@ bool is_continuation(char c) {
   return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
 }
 
-/// The last character of a text that is not empty.
+/// Returns the last character of a text that is not empty.
 std::string_view last_character(std::string_view text) {
   std::size_t at = text.size() - 1;
   while (at > 0 && is_continuation(text[at])) {
@@ -30,10 +34,12 @@ std::string_view last_character(std::string_view text) {
   return text.substr(at);
 }
 
+/// Returns whether `strip` removes this character: one of the set, or white space without one.
 bool strips(std::string_view character, std::optional<std::string_view> set) {
   return set ? set->find(character) != std::string_view::npos : space_at(character) > 0;
 }
 
+/// Cuts at runs of white space; parts come in the order in which they are cut off.
 std::vector<std::string_view> split_at_spaces(std::string_view text, std::int64_t most,
                                               bool from_right) {
   std::vector<std::string_view> parts;
@@ -60,11 +66,12 @@ std::vector<std::string_view> split_at_spaces(std::string_view text, std::int64_
   return parts;
 }
 
+/// Approximates str.isprintable, by which repr decides what it escapes.
 bool is_printable(std::uint32_t c) {
   return c == ' ' || !(is_other(c) || is_space(c));
 }
 
-/// The value of up to `most` digits of a base at the front, and how many there are.
+/// Reads up to `most` digits of a base at the front; returns their value, and how many there are.
 std::pair<std::uint32_t, std::size_t> digits(std::string_view text, int base, std::size_t most) {
   std::uint32_t value = 0;
   const char* const end = text.data() + std::min(most, text.size());
@@ -75,8 +82,8 @@ std::pair<std::uint32_t, std::size_t> digits(std::string_view text, int base, st
 constexpr std::string_view kEscapes = "abfnrtv\\'\"";
 constexpr std::string_view kEscaped = "\a\b\f\n\r\t\v\\'\"";
 
-/// Appends what a backslash and the text behind it stand for; the bytes of that text, 0 for an
-/// escape that is not known.
+/// Appends what a backslash and the text behind it stand for. Returns the bytes of that text, 0 for
+/// an escape that is not known (\N, halves of surrogates).
 std::size_t unescape_one(std::string_view text, std::string& result) {
   const char c = text.front();
   if (const std::size_t at = kEscapes.find(c); at != std::string_view::npos) {
@@ -174,6 +181,7 @@ std::vector<std::string_view> split_lines(std::string_view text, bool keeps_ends
   return lines;
 }
 
+/// An empty `from` matches in front of every character and at the end, as in Python.
 std::string replaced(std::string_view text, std::string_view from, std::string_view to,
                      std::int64_t most) {
   std::string result;
@@ -201,6 +209,7 @@ std::int64_t characters(std::string_view text) {
   return std::ranges::count_if(text, [](char c) { return !is_continuation(c); });
 }
 
+/// Positions behind the text give its end.
 std::size_t byte_of(std::string_view text, std::int64_t position) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -233,6 +242,7 @@ std::optional<std::string> unescape(std::string_view text) {
   }
 }
 
+/// Prefers single quotes, and double ones only for a text with single but no double ones.
 std::string literal_of(std::string_view text) {
   const bool doubles =
       text.find('\'') != std::string_view::npos && text.find('"') == std::string_view::npos;
@@ -258,7 +268,8 @@ std::string literal_of(std::string_view text) {
   return result + quote;
 }
 
-/// The shortest digits that give the number back; with an exponent from 1e16 on and below 1e-4.
+/// Writes the shortest digits that give the number back; with an exponent from 1e16 on and below
+/// 1e-4.
 std::string decimal(double value) {
   if (!std::isfinite(value)) {
     return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";

@@ -6,8 +6,13 @@
 
 #include "tokenizers/jinja_values/syntax.h"
 
+// State of one rendering, and its limits. Templates come from strangers: steps, depth and output
+// are counted everywhere, so that none runs for ever or fills the memory.
+
 namespace mpitron::tokenizers::jinja {
 
+/// Searches from the innermost scope outwards. Scopes have few variables, so lists beat hash
+/// tables.
 const Value* Scope::find(const std::string& name) const {
   for (const Scope* scope = this; scope != nullptr; scope = scope->around_) {
     const auto found =
@@ -42,8 +47,8 @@ Run::Run(const Value& variables, const Limits& limits) : limits_(limits) {
   }
 }
 
-/// Lists may nest without limit and hold themselves: each is emptied while all are alive, so that
-/// nothing is destroyed in depth.
+/// Empties each list while all are alive: lists may nest without limit and hold themselves, and
+/// destroying them in depth would exhaust the stack.
 Run::~Run() {
   for (const auto& list : lists_) {
     const List last = std::exchange(*list, {});
@@ -66,6 +71,7 @@ void Run::go_deeper() {
   }
 }
 
+/// The one place where expressions are entered, so that each is counted.
 Value Run::evaluate(const Expression& expression) {
   spend();
   line = expression.line;

@@ -10,7 +10,7 @@ struct Expression;
 struct Statement;
 using Block = std::vector<std::unique_ptr<Statement>>;
 
-/// What a rendering may use; a template comes from strangers.
+/// Resources that a rendering may use; a template comes from strangers.
 struct Limits {
   std::int64_t steps = 4'000'000;                 // nodes visited, and 32 bytes of text each
   int depth = 800;                                // nested expressions, blocks and calls
@@ -18,10 +18,11 @@ struct Limits {
   std::optional<std::time_t> now = std::nullopt;  // of strftime_now; unset: the clock's
 };
 
-/// Variables of a block, in front of those around it.
+/// The variables of a block; they hide those of the scopes around it.
 class Scope {
  public:
   explicit Scope(Scope* around) : around_(around) {}
+  /// Returns null where no scope has the name.
   const Value* find(const std::string& name) const;
   void set(const std::string& name, Value value);
   /// All variables that are seen from here, up to `end`, but not those of `end`.
@@ -41,14 +42,16 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// A Fault beyond the limit.
+  /// Counts steps; a Fault beyond the limit.
   void spend(std::size_t work = 1);
-  /// The value of an expression; one deeper while it is computed.
+  /// Computes an expression, one level deeper.
   Value evaluate(const Expression& expression);
 
+  /// Makes values that are counted and, but for texts, owned by the run.
   Value text(std::string text);
   Value list(List items, bool is_tuple = false);
   Value dict(Dict dict);
+  /// Makes an Object that lives as long as the run.
   template <class T, class... Args>
   T& make(Args&&... args) {
     auto made = std::make_unique<T>(std::forward<Args>(args)...);
@@ -57,12 +60,12 @@ class Run {
     spend();
     return object;
   }
-  /// Whether a list is this rendering's, which may change it.
+  /// Returns whether a list was made by this rendering, which may change it then.
   bool owns(const List* list) const { return own_lists_.contains(list); }
 
   /// Appends to the output.
   void write(std::string_view text);
-  /// What `body` writes, instead of writing it.
+  /// Returns what `body` writes, instead of writing it.
   template <class Body>
   std::string captured(Body&& body) {
     std::string text;
@@ -73,6 +76,7 @@ class Run {
   }
   const std::string& output() const { return *output_; }
   bool captures() const { return output_ != &whole_; }
+  /// Remembers bytes of the output as what an assistant writes.
   void note_generated(std::size_t begin, std::size_t end) { generated_.emplace_back(begin, end); }
   std::vector<std::pair<std::size_t, std::size_t>> generated() { return std::move(generated_); }
   std::string take_output() { return std::move(whole_); }

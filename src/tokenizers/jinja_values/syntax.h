@@ -9,7 +9,7 @@ struct Expression {
   virtual ~Expression() = default;
   Expression(const Expression&) = delete;
   Expression& operator=(const Expression&) = delete;
-  /// Only for Run::evaluate.
+  /// Computes the value; called by Run::evaluate alone, which counts steps and depth.
   virtual Value evaluate(Run& run) const = 0;
 
   int line;
@@ -25,13 +25,13 @@ struct Statement {
   virtual ~Statement() = default;
   Statement(const Statement&) = delete;
   Statement& operator=(const Statement&) = delete;
-  /// Only for execute().
+  /// Runs the statement; called by execute() alone.
   virtual Flow run(Run& run) const = 0;
 
   int line;
 };
 
-/// All statements of a block, or those up to one that leaves it.
+/// Runs all statements of a block, or those up to one that leaves it.
 Flow execute(Run& run, const Block& block);
 
 /// `f(a, name=b, *c, **d)`.
@@ -40,15 +40,17 @@ struct CallArguments {
   std::vector<std::pair<std::string, ExpressionPtr>> named;
   ExpressionPtr more_positional, more_named;
 
+  /// Evaluates from left to right; a Fault where `*` or `**` gets the wrong type.
   Arguments evaluate(Run& run) const;
 };
 
-/// Where an assignment goes: a name, an attribute of a namespace, or a tuple of targets.
+/// The left side of an assignment: a name, an attribute of a namespace, or a tuple of targets.
 struct Target {
   std::string name;
   std::string attribute;        // of the namespace `name`
   std::vector<Target> targets;  // not empty: a tuple
 
+  /// Assigns in the current scope; a Fault where a tuple has another size.
   void assign(Run& run, const Value& value) const;
 };
 

@@ -6,6 +6,9 @@
 #include "tokenizers/jinja_values/operators.h"
 #include "tokenizers/text/unicode_text.h"
 
+// Jinja's tests, what stands behind `is`: a row and a function for each, with the meaning of
+// jinja2/tests.py.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -64,6 +67,8 @@ std::int64_t integer_of(const Value& value) {
   return value.integer();
 }
 
+/// Implements odd and even; the remainder of a negative number is negative here, so its size
+/// counts.
 template <int rest>
 bool parity_test(Run& /*run*/, const Value& value, const Arguments& arguments) {
   arguments.bind("a test", {});
@@ -78,7 +83,7 @@ bool divisible_test(Run& /*run*/, const Value& value, const Arguments& arguments
   return by == -1 || integer_of(value) % by == 0;
 }
 
-/// Compares with one argument.
+/// Compares the value with one argument.
 template <bool (*holds)(Run&, const Value&, const Value&)>
 bool relation_test(Run& run, const Value& value, const Arguments& arguments) {
   return holds(run, value, arguments.bind("a test", {"other"}, 1)[0]);
@@ -102,12 +107,13 @@ bool is_at_least(Run& run, const Value& a, const Value& b) {
 bool is_in(Run& run, const Value& a, const Value& b) {
   return contains(run, b, a);
 }
+/// Asks for one and the same list or dictionary; other values are the same if they are equal.
 bool is_same(Run& run, const Value& a, const Value& b) {
   return a.type_name() == b.type_name() && a.list() == b.list() && a.dict() == b.dict() &&
          equal(run, a, b);
 }
 
-/// Whether changing the case would leave the text as it is, and there are letters.
+/// Returns whether changing the case would leave the text as it is, and there are letters.
 template <std::string (*change)(std::string_view), std::string (*other)(std::string_view)>
 bool case_test(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("a test", {});
@@ -116,6 +122,7 @@ bool case_test(Run& run, const Value& value, const Arguments& arguments) {
   return change(text) == text && other(text) != text;
 }
 
+/// Implements `x is filter` and `x is test`: whether such a name is known.
 template <class Found, Found (*find)(std::string_view)>
 bool exists_test(Run& /*run*/, const Value& value, const Arguments& arguments) {
   arguments.bind("a test", {});

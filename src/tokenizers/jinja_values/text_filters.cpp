@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// Jinja's filters of texts and numbers, with the parameters and defaults of jinja2/filters.py, and
+// tojson as transformers replaces it (no escapes of HTML, keys in their order).
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
@@ -29,7 +32,8 @@ Value trim_filter(Run& run, const Value& value, const Arguments& arguments) {
   return strip(text, bound.text(0, ""));
 }
 
-/// Jinja's own: words begin behind white space, - ( { [ <.
+/// Writes titles as Jinja's filter does, unlike str.title: words begin behind white space, - ( { [
+/// <.
 std::string title_of_words(std::string_view text) {
   std::string result;
   bool begins = true;
@@ -43,6 +47,7 @@ std::string title_of_words(std::string_view text) {
   return result;
 }
 
+/// Escapes HTML as markupsafe does.
 std::string escaped(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -69,6 +74,7 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
+/// Keeps the characters that urllib.parse.quote keeps, and the slash.
 std::string url_encoded(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -79,6 +85,7 @@ std::string url_encoded(std::string_view text) {
   return result;
 }
 
+/// Replaces as str.replace does; -1 is no limit.
 Value replace_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("replace", {"old", "new", "count"}, 2);
   const Arguments given{{text_of(run, bound[0]), text_of(run, bound[1]),
@@ -88,6 +95,7 @@ Value replace_filter(Run& run, const Value& value, const Arguments& arguments) {
   return find_method(text, "replace")(run, text, given);
 }
 
+/// Indents all lines but the first, and empty ones only with `blank`.
 Value indent_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("indent", {"width", "first", "blank"});
   const std::string indent =
@@ -116,6 +124,7 @@ Value center_filter(Run& run, const Value& value, const Arguments& arguments) {
   return find_method(text, "center")(run, text, {{bound.get(0, 80)}, {}});
 }
 
+/// Counts runs of word characters, as \w+ of Python finds them.
 Value word_count_filter(Run& run, const Value& value, const Arguments& arguments) {
   arguments.bind("wordcount", {});
   const std::string text = text_of(run, value);
@@ -132,6 +141,7 @@ Value word_count_filter(Run& run, const Value& value, const Arguments& arguments
   return words;
 }
 
+/// A text that is longer by at most `leeway` stays whole. Without `killwords` the last word goes.
 Value truncate_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("truncate", {"length", "killwords", "end", "leeway"});
   const std::string text = text_of(run, value), end = bound.text(2, "...");
@@ -155,6 +165,7 @@ Value string_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.text(text_of(run, value));
 }
 
+/// Formats by `%`; named arguments are a dictionary, others a tuple.
 Value format_filter(Run& run, const Value& value, const Arguments& arguments) {
   if (!arguments.named.empty()) {
     Dict dict;
@@ -166,6 +177,7 @@ Value format_filter(Run& run, const Value& value, const Arguments& arguments) {
   return run.text(percent_format(run, text_of(run, value), run.list(arguments.positional, true)));
 }
 
+/// Takes transformers' parameters, or Jinja's: an integer in the first place is an indentation.
 Value tojson_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound =
       arguments.bind("tojson", {"ensure_ascii", "indent", "separators", "sort_keys"});
@@ -216,7 +228,7 @@ Value abs_filter(Run& /*run*/, const Value& value, const Arguments& arguments) {
   return negative ? negated(value) : value.is_bool() ? Value(value.integer()) : value;
 }
 
-/// A text of a base without what names the base: 0x of 16.
+/// Drops the prefix that names a base: 0x of 16, 0o of 8, 0b of 2.
 std::string_view without_base(std::string_view text, std::int64_t base) {
   const std::string_view prefix = base == 16 ? "0x" : base == 8 ? "0o" : base == 2 ? "0b" : "";
   text = strip(text);
@@ -224,7 +236,7 @@ std::string_view without_base(std::string_view text, std::int64_t base) {
   return text;
 }
 
-/// The number that all of a text writes, with blanks around it.
+/// Returns the number that a whole text writes, with blanks around it; nothing for any other text.
 template <class T>
 std::optional<T> parsed(std::string_view text, int base) {
   text = strip(text);
@@ -240,6 +252,8 @@ std::optional<T> parsed(std::string_view text, int base) {
   return all && !text.empty() ? std::optional(number) : std::nullopt;
 }
 
+/// Reads a text as an integer, else as a real number that is cut off, else gives the default.
+/// Infinity and numbers beyond 64 bits have no integer.
 Value int_filter(Run& run, const Value& value, const Arguments& arguments) {
   require_defined(value);
   const auto bound = arguments.bind("int", {"default", "base"});
@@ -273,6 +287,8 @@ Value float_filter(Run& /*run*/, const Value& value, const Arguments& arguments)
   return number ? Value(*number) : bound.get(0, 0.0);
 }
 
+/// Rounds halves to even, as Python's round does. Decimal places are rounded by way of the text,
+/// which knows the number's exact digits.
 Value round_filter(Run& /*run*/, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("round", {"precision", "method"});
   const std::string method = bound.text(1, "common");

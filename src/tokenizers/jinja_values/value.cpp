@@ -8,12 +8,16 @@
 #include "tokenizers/jinja_values/object.h"
 #include "utils/error.h"
 
+// Values of templates: conversions from JSON, access by type, truth, and dictionaries that keep
+// their order. JSON numbers beyond 63 bits become real.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
 constexpr int kDeepestJson = 100;
 constexpr int kDeepestKey = 20;
 
+/// Converts JSON to values; Error(data) where it is nested too deeply for recursion.
 Value value_of(const nlohmann::ordered_json& json, int depth) {
   if (depth > kDeepestJson) {
     throw_data("JSON is nested deeper than {}", kDeepestJson);
@@ -119,6 +123,7 @@ bool Value::truthy() const {
   return true;
 }
 
+/// Returns Python's names, in the order of the variant's alternatives.
 std::string_view Value::type_name() const {
   constexpr std::string_view kNames[] = {"Undefined", "NoneType", "bool", "int",
                                          "float",     "str",      "list", "dict"};
@@ -128,7 +133,8 @@ std::string_view Value::type_name() const {
   return object() != nullptr ? object()->type_name() : kNames[data_.index()];
 }
 
-/// Texts with another first character than everything else, so that "1" and 1 are two keys.
+/// Encodes a key as text. Texts begin with another character than everything else, so that "1" and
+/// 1 are two keys; 1, 1.0 and true share one, as their hashes do in Python.
 std::string Dict::name_of(const Value& key, int depth) {
   if (const std::string* text = key.text()) {
     return "s" + *text;

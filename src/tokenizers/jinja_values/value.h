@@ -16,8 +16,8 @@ class Dict;
 class Object;
 using List = std::vector<Value>;
 
-/// What an expression of a template is worth: Python's values as far as templates know them. Copies
-/// share lists, dictionaries and texts. Objects belong to the rendering that made them.
+/// The result of an expression: Python's values as far as templates know them. Copies share lists,
+/// dictionaries and texts. Objects belong to the rendering that made them.
 class Value {
  public:
   struct Undefined {
@@ -41,10 +41,11 @@ class Value {
   Value(Object& object) : data_(&object) {}
   Value(std::shared_ptr<List> items, bool is_tuple) : data_(Sequence{std::move(items), is_tuple}) {}
   Value(std::shared_ptr<Dict> dict) : data_(std::move(dict)) {}
-  /// Given to a rendering from outside, which does not change them. (What a rendering makes is
-  /// Run's: it may be nested without limit, or hold itself.)
+  /// Make values that are given to a rendering from outside, which does not change them. (What a
+  /// rendering makes is owned by its Run: it may be nested without limit, or hold itself.)
   static Value of(List items) { return {std::make_shared<List>(std::move(items)), false}; }
   static Value of(Dict dict);
+  /// Makes a value that fails with `why` where more than its empty text is asked for.
   static Value undefined(std::string why);
 
   bool is_undefined() const { return std::holds_alternative<Undefined>(data_); }
@@ -55,18 +56,19 @@ class Value {
   bool is_real() const { return std::holds_alternative<double>(data_); }
   bool is_number() const { return is_integer() || is_real(); }
 
-  /// The content where it is of this kind, else null.
+  /// Return the content where it is of this kind, else null.
   const std::string* text() const;
   List* list() const;
   Dict* dict() const;
   Object* object() const;
-  /// Of a number.
+  /// Return a number; only for values that are one. real() converts integers.
   std::int64_t integer() const;
   double real() const;
 
   bool is_tuple() const;
-  /// Of an undefined value.
+  /// Returns the reason of an undefined value.
   const std::string& why() const { return *std::get<Undefined>(data_).why; }
+  /// Python's truth: false for zero, empty, none and undefined values.
   bool truthy() const;
   /// Python's name of the type: str, int, dict, ...
   std::string_view type_name() const;
@@ -80,6 +82,7 @@ class Value {
 /// A dictionary that keeps the order of its entries. 1, 1.0 and true are one key, as in Python.
 class Dict {
  public:
+  /// Return null where there is no such key; find_name takes a text.
   const Value* find(const Value& key) const;
   const Value* find_name(std::string_view name) const;
   /// Replaces or appends; a Fault for keys that Python cannot hash.
@@ -93,7 +96,7 @@ class Dict {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-/// The value that a JSON text writes. Error(data) for what is no JSON or nests deeper than 100.
+/// Returns the value of a JSON text. Error(data) for what is no JSON or nests deeper than 100.
 Value value_of_json(std::string_view text);
 
 }  // namespace mpitron::tokenizers::jinja

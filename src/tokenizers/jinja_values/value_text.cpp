@@ -7,9 +7,13 @@
 #include "tokenizers/jinja_values/python_text.h"
 #include "utils/text/utf8.h"
 
+// Values as text: Python's str and repr, json.dumps, and `format % values`. Templates are compared
+// with what transformers renders, so every form follows Python to the character.
+
 namespace mpitron::tokenizers::jinja {
 namespace {
 
+/// Writes a value that holds no others as Python's repr does.
 std::string scalar_text(const Value& value) {
   if (value.is_bool()) {
     return value.truthy() ? "True" : "False";
@@ -20,6 +24,7 @@ std::string scalar_text(const Value& value) {
   return value.is_real() ? decimal(value.real()) : value.is_none() ? "None" : "Undefined";
 }
 
+/// Writes [a, b] or (a, b), with the comma of a tuple of one: (a,).
 std::string list_text(Run& run, const Value& value) {
   std::string text(1, value.is_tuple() ? '(' : '[');
   for (const Value& each : *value.list()) {
@@ -37,6 +42,7 @@ std::string dict_text(Run& run, const Dict& dict) {
   return text + "}";
 }
 
+/// Escapes as json.dumps does; characters beyond U+FFFF become two surrogates in ASCII.
 std::string json_text(std::string_view text, bool ascii) {
   std::string result = "\"";
   while (!text.empty()) {
@@ -60,13 +66,14 @@ std::string json_text(std::string_view text, bool ascii) {
   return result + "\"";
 }
 
+/// Writes what JSON has no word for as Python's json does.
 std::string json_number(double value) {
   return std::isnan(value)   ? "NaN"
          : std::isinf(value) ? value > 0 ? "Infinity" : "-Infinity"
                              : decimal(value);
 }
 
-/// Writes JSON, one level further in for each list or object.
+/// Writes JSON, one level further in for each list or object; every value counts as a step.
 class JsonWriter {
  public:
   JsonWriter(Run& run, const JsonStyle& style) : run_(run), style_(style) {}
@@ -94,6 +101,7 @@ class JsonWriter {
   }
 
  private:
+  /// Keys that are no texts are written as JSON inside quotes, as json.dumps converts them.
   void write_dict(const Dict& dict, int level) {
     auto items = dict.items();
     if (style_.sorted) {
@@ -115,6 +123,8 @@ class JsonWriter {
     });
   }
 
+  /// Writes items between brackets, with line breaks where the style indents; empty brackets stay
+  /// together.
   template <class Items, class Write>
   void write_all(char open, char close, const Items& items, int level, Write&& write_one) {
     text_ += open;
@@ -145,7 +155,7 @@ class JsonWriter {
   std::string text_;
 };
 
-/// One conversion of a format: %-10.3f.
+/// A conversion of a format, as `%-10.3f` or `%(key)s`.
 struct Conversion {
   std::string key;
   std::string flags;
@@ -153,6 +163,8 @@ struct Conversion {
   char kind = 0;
 };
 
+/// Formats from left to right; a tuple gives an argument to each conversion, a dictionary by its
+/// key, and any other value is the only argument.
 class PercentFormat {
  public:
   PercentFormat(Run& run, std::string_view format, const Value& values)
@@ -176,6 +188,7 @@ class PercentFormat {
   }
 
  private:
+  /// Reads a conversion behind its %: (key), flags, width, precision, kind.
   Conversion read() {
     Conversion conversion;
     if (rest_.starts_with('(')) {
@@ -215,6 +228,7 @@ class PercentFormat {
     return number;
   }
 
+  /// Returns the argument of a conversion: by its key, or the next of a tuple.
   Value argument(const Conversion& conversion) {
     if (!conversion.key.empty()) {
       const Value* found =
@@ -239,6 +253,7 @@ class PercentFormat {
     return value.real();
   }
 
+  /// Formats an argument by its kind; a width is filled afterwards.
   std::string converted(const Conversion& conversion) {
     const Value value = argument(conversion);
     const int precision = static_cast<int>(conversion.precision.value_or(6));
@@ -282,6 +297,7 @@ class PercentFormat {
     return padded(conversion, std::move(text), value.is_number());
   }
 
+  /// Flags of numbers do not apply to %s and %r, whatever their value is.
   static std::string padded(const Conversion& conversion, std::string text, bool is_number) {
     const auto has = [&](char flag) { return conversion.flags.find(flag) != std::string::npos; };
     const bool numeric = is_number && conversion.kind != 's' && conversion.kind != 'r';
@@ -310,6 +326,8 @@ class PercentFormat {
 
 }  // namespace
 
+/// An undefined value is an empty text, as in Jinja, and an error only where something is done with
+/// it.
 std::string text_of(Run& run, const Value& value) {
   if (value.is_undefined()) {
     return "";
@@ -317,6 +335,7 @@ std::string text_of(Run& run, const Value& value) {
   return value.text() != nullptr ? *value.text() : repr_of(run, value);
 }
 
+/// Containers may hold themselves: the depth is limited.
 std::string repr_of(Run& run, const Value& value) {
   run.spend();
   return run.deeper([&]() -> std::string {

@@ -10,6 +10,9 @@
 #include "tokenizers/core/word_cache.h"
 #include "utils/text/utf8.h"
 
+// Encoding and decoding with a SentencePiece model. Ids must equal the library's bit for bit, so
+// its rounding is followed: scores are summed up in float from the start of the text.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -22,7 +25,8 @@ std::size_t character_bytes(std::string_view text) {
   return static_cast<std::size_t>(std::max(1, decode_utf8(text).bytes));
 }
 
-// No piece has U+2581 behind another character, so that pieces never reach into the next word.
+/// Returns whether no piece has U+2581 behind another character: pieces then never reach into the
+/// next word, and words can be cached.
 bool no_piece_crosses_words(const Model& model) {
   return std::all_of(model.text_ids.begin(), model.text_ids.end(), [](const auto& entry) {
     std::string_view text = entry.first;
@@ -33,6 +37,8 @@ bool no_piece_crosses_words(const Model& model) {
   });
 }
 
+/// Gives user defined symbols a score above every path through other pieces, and unknown characters
+/// ten less than the worst piece, as the library does.
 Unigram<float> make_unigram(const Model& model) {
   constexpr float kUnknownPenalty = 10;
   float smallest = FLT_MAX;
@@ -55,7 +61,9 @@ Unigram<float> make_unigram(const Model& model) {
   return {pieces, model.unknown, smallest - kUnknownPenalty};
 }
 
-// Symbols of BPE: pieces by their ids, and characters that only occur inside pieces behind them.
+/// Makes BPE merges of scored pieces: every pair of symbols whose texts together are a piece
+/// becomes a rule, ranked by that piece's score. Symbols are pieces by their ids, and behind them
+/// characters that only occur inside pieces.
 class MergeBuilder {
  public:
   explicit MergeBuilder(const Model& model) : model_(model) {
@@ -108,7 +116,7 @@ class MergeBuilder {
     }
   }
 
-  // Larger scores first; equal scores have equal ranks.
+  /// Ranks larger scores first; equal scores have equal ranks, so that the leftmost is merged.
   void rank_rules() {
     std::map<float, std::uint32_t, std::greater<>> ranks;
     const auto score = [&](const SymbolMerges::Rule& rule) {
@@ -182,9 +190,10 @@ void SentencePiece::append_path(Cache& cache, std::string_view word, float& sum,
   }
 }
 
-// The library adds scores up from the start of the text, rounding to float, so the sum before a
-// word can decide between two paths of nearly the same score. A remembered path is right as long as
-// its lead over the second best is larger than all rounding errors together.
+/// Encodes a word after a text whose score was `sum`. The library adds scores up from the start of
+/// the text, rounding to float, so the sum before a word can decide between two paths of nearly the
+/// same score. A remembered path is right as long as its lead over the second best is larger than
+/// all rounding errors together; the lead is stored in front of its ids.
 void SentencePiece::encode_unigram(std::string_view word, float& sum, Cache& cache,
                                    TokenIds& ids) const {
   const bool is_short = word.size() <= WordCache::kMaxBytes;
@@ -222,6 +231,7 @@ void SentencePiece::encode_unigram(std::string_view word, float& sum, Cache& cac
   }
 }
 
+/// User defined symbols get ids below -1, which never merge and lead back to the piece.
 void SentencePiece::encode_merges(std::string_view word, Cache& cache, TokenIds& ids) const {
   auto& symbols = cache.symbols_;
   symbols.clear();
@@ -253,7 +263,8 @@ void SentencePiece::encode_merges(std::string_view word, Cache& cache, TokenIds&
   }
 }
 
-// A run of unknown characters is one unknown token.
+/// Joins a run of unknown characters to one unknown token, as the library does without byte
+/// fallback.
 void SentencePiece::join_unknown(std::size_t from, TokenIds& ids) const {
   const auto first = ids.begin() + static_cast<std::ptrdiff_t>(from);
   ids.erase(std::unique(first, ids.end(),
@@ -283,6 +294,8 @@ void SentencePiece::encode(std::string_view text, Cache& cache, TokenIds& ids) c
   }
 }
 
+/// Collects byte pieces until another piece comes, since only together they are UTF-8. The blank in
+/// front of the text, which encoding has added, is dropped.
 std::string SentencePiece::decode(std::span<const TokenId> ids) const {
   std::string text;
   std::string bytes;

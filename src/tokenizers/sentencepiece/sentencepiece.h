@@ -18,6 +18,7 @@ namespace mpitron::tokenizers {
 /// them; a remembered path of the unigram model is used only where rounding cannot change it.
 class SentencePiece {
  public:
+  /// Remembered words, and buffers that keep their memory between texts.
   class Cache : public Tokenizer::Cache {
     friend class SentencePiece;
     WordCache words_;
@@ -35,16 +36,16 @@ class SentencePiece {
 
   /// Appends the ids of `text`. Error(data) for invalid UTF-8.
   void encode(std::string_view text, Cache& cache, TokenIds& ids) const;
-  /// Ids must be below size().
+  /// Returns the text; ids must be below size().
   std::string decode(std::span<const TokenId> ids) const;
 
  private:
-  /// The end of the word at `start` of the normalised text.
+  /// Returns the end of the word at `start` of the normalised text.
   std::size_t end_of_word(std::string_view text, std::size_t start) const;
   void encode_unigram(std::string_view word, float& sum, Cache& cache, TokenIds& ids) const;
   void append_path(Cache& cache, std::string_view word, float& sum, TokenIds& ids) const;
   void encode_merges(std::string_view word, Cache& cache, TokenIds& ids) const;
-  /// Ids of a piece of text that is no piece of the model.
+  /// Appends the ids of text that is no piece of the model: its bytes, or the unknown token.
   void append_unknown(std::string_view text, TokenIds& ids) const;
   void join_unknown(std::size_t from, TokenIds& ids) const;
 

@@ -8,6 +8,10 @@
 #include "utils/system/files.h"
 #include "utils/text/utf8.h"
 
+// The reader of .model files: a protobuf message ModelProto (sentencepiece_model.proto), read
+// without the protobuf library. Field numbers are those of the .proto; fields that do not decide
+// about ids are passed over.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -15,7 +19,7 @@ using Field = ProtobufReader::Field;
 using Model = SentencePieceModel;
 using PieceType = Model::PieceType;
 
-// Calls handle(field) for every field of a message.
+/// Calls handle(field) for every field of a message.
 template <class Handle>
 void for_fields(std::string_view message, Handle&& handle) {
   ProtobufReader reader(message);
@@ -24,10 +28,12 @@ void for_fields(std::string_view message, Handle&& handle) {
   }
 }
 
+/// Texts of the control pieces, which a model may rename (fields 46 to 48 of TrainerSpec).
 struct SpecialNames {
   std::string bos = "<s>", eos = "</s>", pad = "<pad>";
 };
 
+/// Reads ModelProto.SentencePiece: text, score, type.
 Model::Piece parse_piece(std::string_view message) {
   Model::Piece piece;
   for_fields(message, [&](const Field& field) {
@@ -45,6 +51,8 @@ Model::Piece parse_piece(std::string_view message) {
   return piece;
 }
 
+/// Reads TrainerSpec: model_type 3, treat_whitespace_as_suffix 24, byte_fallback 35, unk_surface
+/// 44, and names of pieces.
 void parse_trainer(std::string_view message, Model& model, SpecialNames& names) {
   for_fields(message, [&](const Field& field) {
     switch (field.number) {
@@ -75,6 +83,7 @@ void parse_trainer(std::string_view message, Model& model, SpecialNames& names) 
   });
 }
 
+/// Reads NormalizerSpec, of the normalizer and the denormalizer.
 void parse_normalizer(std::string_view message, Model::Normalizer& normalizer) {
   for_fields(message, [&](const Field& field) {
     if (field.number == 2) {
@@ -89,7 +98,7 @@ void parse_normalizer(std::string_view message, Model::Normalizer& normalizer) {
   });
 }
 
-// The byte of a piece like <0x0A>.
+/// Returns the byte of a piece like <0x0A>; Error(data) for any other form.
 int byte_of(std::string_view piece) {
   unsigned value = 256;
   if (piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>')) {
@@ -105,6 +114,8 @@ int byte_of(std::string_view piece) {
   return static_cast<int>(value);
 }
 
+/// Refuses pieces on which a later step would rely in vain: empty or broken text, scores without an
+/// order, and unused pieces of BPE, which the library splits again.
 void check_piece(const Model& model, std::size_t id) {
   const Model::Piece& piece = model.pieces[id];
   if (piece.text.empty() || replace_invalid_utf8(piece.text) != piece.text) {
@@ -119,7 +130,8 @@ void check_piece(const Model& model, std::size_t id) {
   }
 }
 
-// Ids by text, the special ones and the bytes.
+/// Finds ids by text, the special pieces and those of bytes. Pieces that text can become and all
+/// others are two name spaces, as in the library.
 void index_pieces(Model& model, const SpecialNames& names) {
   std::unordered_map<std::string_view, TokenId> reserved;
   std::vector<TokenId> bytes(256, -1);
@@ -156,6 +168,8 @@ void index_pieces(Model& model, const SpecialNames& names) {
   }
 }
 
+/// Refuses kinds of models that have no encoder here (WORD, CHAR), and byte fallback without all
+/// 256 pieces.
 void check_model(const Model& model) {
   if (model.pieces.empty() || model.unknown < 0) {
     throw_data("it holds {}", model.pieces.empty() ? "no pieces" : "no piece for unknown text");

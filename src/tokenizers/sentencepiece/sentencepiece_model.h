@@ -13,8 +13,8 @@ namespace mpitron::tokenizers {
 /// U+2581, which stands for a space.
 inline constexpr std::string_view kMetaSpace = "\xE2\x96\x81";
 
-/// What a SentencePiece .model file holds, as far as it decides about ids.
-/// Source: sentencepiece_model.proto.
+/// The content of a SentencePiece .model file, as far as it decides about ids. Source:
+/// sentencepiece_model.proto.
 struct SentencePieceModel {
   SentencePieceModel() = default;
   SentencePieceModel(SentencePieceModel&&) = default;  // text_ids holds views of the pieces
@@ -56,14 +56,14 @@ struct SentencePieceModel {
   TokenId bos = -1, eos = -1, pad = -1;
   std::vector<TokenId> byte_ids;  // [256] with byte_fallback
 
-  /// Of pieces that text can become: normal, user defined and unused ones.
+  /// Ids of the pieces that text can become: normal, user defined and unused ones.
   std::unordered_map<std::string_view, TokenId> text_ids;
 };
 
 /// Parses and checks a model. Error(data) for bytes that are none and for what is not supported.
 SentencePieceModel parse_sentencepiece_model(std::string_view bytes);
 
-/// The same from a file; the errors name --tokenizer-model and the file.
+/// Reads a model from a file; its errors name --tokenizer-model and the file.
 SentencePieceModel load_sentencepiece_model(const std::filesystem::path& file);
 
 }  // namespace mpitron::tokenizers

@@ -3,6 +3,10 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// Normalisation rule by rule along the text. Most text is ASCII that no rule concerns, so runs of
+// it are copied at once; a character is safe only before another ASCII one, since rules may span
+// two.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -47,6 +51,8 @@ SentencePieceNormalizer::Part SentencePieceNormalizer::next(std::string_view res
   return {rest.substr(0, bytes), bytes};
 }
 
+/// Leading blanks go first, before the dummy prefix is added; trailing ones at the end. A text of
+/// blanks alone becomes empty, without a prefix.
 void SentencePieceNormalizer::normalize(std::string_view text, std::string& out) const {
   out.clear();
   std::size_t at = 0;

@@ -16,10 +16,10 @@ class SentencePieceNormalizer {
   /// Copies what it needs of the model.
   explicit SentencePieceNormalizer(const SentencePieceModel& model);
 
-  /// Writes into `out` (cleared first). Error(data) for invalid UTF-8.
+  /// Writes the normalised text into `out` (cleared first). Error(data) for invalid UTF-8.
   void normalize(std::string_view text, std::string& out) const;
 
-  /// User defined symbols, for the models that keep them whole.
+  /// Returns the user defined symbols, which models keep whole.
   const Trie& symbols() const { return symbols_; }
 
  private:
@@ -27,7 +27,7 @@ class SentencePieceNormalizer {
     std::string_view text;
     std::size_t bytes;  // of the input
   };
-  /// What stands for the beginning of `rest`, which is the whole input from `offset`.
+  /// Returns the replacement of the beginning of `rest`, which is the whole input from `offset`.
   Part next(std::string_view rest, std::size_t offset) const;
   std::string_view space() const { return options_.escape_whitespaces ? kMetaSpace : " "; }
 

@@ -6,6 +6,9 @@
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
 
+// Megatron's SentencePiece tokenizers: markers that are added behind the model's pieces, found in
+// texts by one search, and pieces between them.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -38,6 +41,7 @@ SentencePieceTokenizer::SentencePieceTokenizer(const std::filesystem::path& mode
   eod_ = model.eos;
 }
 
+/// Takes the id of the piece with this text, or adds one behind the vocabulary.
 TokenId SentencePieceTokenizer::add_marker(const std::string& text) {
   const auto& pieces = pieces_.model().pieces;
   const auto known = std::find_if(pieces.begin(), pieces.end(),
@@ -53,6 +57,7 @@ TokenId SentencePieceTokenizer::add_marker(TokenId of_model, const char* otherwi
                                  : pieces_.model().pieces[static_cast<std::size_t>(of_model)].text);
 }
 
+/// The order is Megatron's: it decides about ids.
 void SentencePieceTokenizer::add_markers() {
   const SentencePieceModel& model = pieces_.model();
   special_.cls = add_marker("<CLS>");
@@ -110,6 +115,7 @@ void SentencePieceTokenizer::encode_part(std::string_view text, Cache& cache, To
   pieces_.encode(text.substr(at), words, ids);
 }
 
+/// Writes markers with blanks around them, as the reference does.
 std::string SentencePieceTokenizer::decode(std::span<const TokenId> ids) const {
   std::string text;
   std::size_t first = 0;

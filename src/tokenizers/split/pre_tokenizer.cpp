@@ -3,6 +3,9 @@
 #include <array>
 #include <utility>
 
+// The choice between lexers written for published patterns and PCRE2 for any other. Patterns are
+// compared as text: a pattern that means the same in other words takes the slower way.
+
 namespace mpitron::tokenizers {
 
 PreTokenizer::Kind PreTokenizer::kind_of(std::string_view pattern) {

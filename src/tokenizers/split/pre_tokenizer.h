@@ -11,7 +11,7 @@ namespace mpitron::tokenizers {
 // clang-format off
 inline constexpr std::string_view kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-/// Also Llama 3's.
+/// The pattern of OpenAI's cl100k_base, and of Llama 3.
 inline constexpr std::string_view kCl100kPattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 inline constexpr std::string_view kQwen2Pattern =
@@ -25,7 +25,7 @@ inline constexpr std::string_view kTiktokenV2Pattern =
     R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
 // clang-format on
 
-/// What cuts text into the pieces that byte-level BPE merges: the patterns of split_patterns.h by a
+/// Cuts text into the pieces that byte-level BPE merges: the patterns above by a
 /// lexer of their own, any other by PCRE2. Copies share the compiled pattern; const methods may run
 /// on any number of threads.
 class PreTokenizer {
@@ -49,7 +49,7 @@ class PreTokenizer {
     });
   }
 
-  /// False where PCRE2 does it.
+  /// Returns whether a lexer of our own knows the pattern; else PCRE2 does it.
   bool has_lexer() const { return regex_ == nullptr; }
 
  private:

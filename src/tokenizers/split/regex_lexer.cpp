@@ -6,6 +6,10 @@
 
 #include "utils/error.h"
 
+// The only file that knows PCRE2. Patterns come from tokenizer files, texts from anywhere: UTF-8 is
+// checked once for a text, and the JIT's stack grows to a limit, beyond which matching is an error
+// and no crash.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -71,7 +75,8 @@ RegexLexer::RegexLexer(const Regex& regex, std::string_view text)
 
 RegexLexer::~RegexLexer() = default;
 
-// The next match that is not empty goes to match_begin_ and match_end_; false where there is none.
+/// Puts the next match that is not empty into match_begin_ and match_end_; false where there is
+/// none. A match that needs more stack is tried again with one of 32 KiB to 64 MiB.
 bool RegexLexer::find_match() {
   std::uint32_t options = PCRE2_NOTEMPTY | (at_ > 0 ? PCRE2_NO_UTF_CHECK : 0);
   int found = 0;
@@ -103,6 +108,7 @@ bool RegexLexer::find_match() {
   return true;
 }
 
+/// Hands out what lies before a match first, and keeps the match for the next call.
 std::string_view RegexLexer::next() {
   const bool pending = match_end_ > at_;
   if (!pending && at_ < text_.size() && !find_match()) {

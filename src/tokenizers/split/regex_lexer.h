@@ -9,7 +9,8 @@ namespace mpitron::tokenizers {
 /// Immutable: any number of threads may use it.
 class Regex {
  public:
-  /// oniguruma, of tokenizer.json: ^ and $ stand at every line, && would intersect classes.
+  /// The syntax of a pattern. oniguruma is that of tokenizer.json: ^ and $ stand at every line, &&
+  /// would intersect classes.
   enum class Syntax { perl, oniguruma };
 
   /// Error(data) with PCRE2's reason and the place in the pattern, and for what oniguruma reads in
@@ -29,7 +30,7 @@ class Regex {
 };
 
 /// Splits text by any pattern: the matches, and what lies between them, in order; empty matches do
-/// not count. The same interface as SplitLexer.
+/// not count. Its interface is that of SplitLexer.
 class RegexLexer {
  public:
   RegexLexer(const Regex& regex, std::string_view text);
@@ -41,9 +42,10 @@ class RegexLexer {
   /// is not UTF-8, and where the pattern needs more than 64 MiB of stack.
   std::string_view next();
 
-  /// Whether the piece before is a match of the pattern (and not what lies between two).
+  /// Returns whether the piece before is a match of the pattern (and not what lies between two).
   bool matched() const { return matched_; }
 
+  /// True where at least 16 bytes from the start of `piece` may be read.
   bool readable(std::string_view piece) const {
     return text_.data() + text_.size() - piece.data() >= 16;
   }

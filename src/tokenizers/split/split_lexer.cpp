@@ -3,6 +3,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// The published splitting patterns without a regular expression engine: each rule of a pattern is a
+// function that finds the end of its match, by classes of characters.
+
 namespace mpitron::tokenizers {
 
 template <SplitRules kRules>
@@ -33,7 +36,7 @@ const char* SplitLexer<kRules>::end_of_run(const char* at, CharSet set) const {
   return at;
 }
 
-// End of the contraction whose apostrophe is at `at`; null where there is none.
+/// Returns the end of the contraction whose apostrophe is at `at`; null where there is none.
 template <SplitRules kRules>
 const char* SplitLexer<kRules>::end_of_contraction(const char* at) const {
   if (at == end_ || *at != '\'') {
@@ -73,8 +76,8 @@ const char* SplitLexer<kRules>::end_of_word() const {
   return (first.set & kLetter) != 0 ? end_of_run(at, kLetter) : nullptr;
 }
 
-// With U = [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}] and L = [\p{Ll}\p{Lm}\p{Lo}\p{M}], what one alternative
-// takes from `at`: U*L+ where `mixed`, else U+L*; null where it fails.
+/// Returns what one alternative takes from `at`, with U = [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}] and L =
+/// [\p{Ll}\p{Lm}\p{Lo}\p{M}]: U*L+ where `mixed`, else U+L*; null where it fails.
 template <SplitRules kRules>
 const char* SplitLexer<kRules>::end_of_cased_letters(const char* at, bool mixed) const {
   const char* const begin = at;
@@ -95,8 +98,8 @@ const char* SplitLexer<kRules>::end_of_cased_letters(const char* at, bool mixed)
   return end > at ? end : end_of_both;
 }
 
-// The alternatives in the pattern's order, each with and then without the character before the
-// word, which may be a mark and so a part of the word as well.
+/// Tries the alternatives in the pattern's order, each with and then without the character before
+/// the word, which may be a mark and so a part of the word as well.
 template <SplitRules kRules>
 const char* SplitLexer<kRules>::end_of_cased_word() const {
   constexpr CharSet kOfWords = kLetter | kMark;
@@ -120,6 +123,7 @@ const char* SplitLexer<kRules>::end_of_cased_word() const {
   return nullptr;
 }
 
+/// Takes \p{N}{1,digits}.
 template <SplitRules kRules>
 const char* SplitLexer<kRules>::end_of_digits() const {
   const char* at = at_;
@@ -147,8 +151,9 @@ const char* SplitLexer<kRules>::end_of_symbols() const {
   return at;
 }
 
-// \s*[\r\n]+ ends behind the last line end of the spaces. \s+(?!\S) takes all but the last space
-// before a visible character; \s+ takes that one where it stands alone.
+/// Takes white space by the last three alternatives: \s*[\r\n]+ ends behind the last line end of
+/// the spaces, \s+(?!\S) takes all but the last space before a visible character, \s+ takes that
+/// one where it stands alone.
 template <SplitRules kRules>
 const char* SplitLexer<kRules>::end_of_spaces() const {
   const char* at = at_;
@@ -171,6 +176,8 @@ const char* SplitLexer<kRules>::end_of_spaces() const {
   return visible && last > at_ ? last : at;
 }
 
+/// Tries the alternatives of the pattern in their order; white space is the last one and always
+/// fits.
 template <SplitRules kRules>
 std::string_view SplitLexer<kRules>::next_general() {
   if (at_ == end_) {

@@ -9,7 +9,7 @@
 
 namespace mpitron::tokenizers {
 
-/// Where a pattern splits off 's 't 'm 'd 're 've 'll.
+/// How a pattern splits off the contractions 's 't 'm 'd 're 've 'll.
 enum class Contractions : std::uint8_t {
   none,
   leading,            ///< as pieces of their own, lower case only
@@ -55,7 +55,7 @@ class SplitLexer {
   /// is not UTF-8.
   std::string_view next();
 
-  /// As RegexLexer's: these patterns match all there is.
+  /// True as these patterns match all there is (see RegexLexer).
   static constexpr bool matched() { return true; }
 
   /// True where at least 16 bytes from the start of `piece` may be read (callers load keys in one
@@ -68,6 +68,7 @@ class SplitLexer {
     int bytes;
   };
 
+  /// Returns the next piece by looking at each character.
   std::string_view next_general();
   std::string_view take(const char* end);
   Char read(const char* at) const;
@@ -97,8 +98,9 @@ extern template class SplitLexer<kTiktokenV2Rules>;
 
 namespace detail {
 
-/// Number of ASCII letters at the front of the 8 bytes at `at`; of lower-case ones where
-/// `any_case` is false.
+/// Returns the number of ASCII letters at the front of the 8 bytes at `at`; of lower-case ones
+/// where `any_case` is false. All bytes are compared at once in one word: each keeps its carry in
+/// its own high bit, because inputs are below 0x80 there.
 template <bool any_case>
 int leading_letters(const char* at) {
   constexpr std::uint64_t kOnes = 0x0101010101010101;

@@ -4,6 +4,9 @@
 
 #include "tokenizers/split/split_lexer.h"
 
+// Counts of pre-tokenizer pieces, from which BPE merges are learned: threads count parts of a
+// corpus and add their counts up.
+
 namespace mpitron::tokenizers {
 
 void WordCounts::add_text(std::string_view text) {

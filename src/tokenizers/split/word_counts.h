@@ -10,10 +10,10 @@
 
 namespace mpitron::tokenizers {
 
-/// How often each piece of the pre-tokenizer occurs.
+/// Counts of the pieces of GPT-2's pre-tokenizer in a corpus.
 class WordCounts {
  public:
-  /// Error(data) where `text` is not UTF-8.
+  /// Counts all pieces of a text. Error(data) where `text` is not UTF-8.
   void add_text(std::string_view text);
   /// Adds a word that was counted elsewhere, for example read from a file.
   void add(std::string_view word, Index count);
@@ -21,7 +21,7 @@ class WordCounts {
   void add(const WordCounts& other);
 
   Index distinct() const { return static_cast<Index>(counts_.size()); }
-  /// All words in the order of their bytes.
+  /// Returns all words in the order of their bytes, which does not depend on how they were counted.
   std::vector<std::pair<std::string, Index>> sorted() const;
 
  private:

@@ -5,6 +5,9 @@
 
 #include "utils/text/utf8.h"
 
+// Two encodings of bytes in vocabulary files: GPT-2's printable alphabet, and base64 of tiktoken's
+// and SentencePiece's files. Tables are computed by the compiler.
+
 namespace mpitron::tokenizers {
 
 namespace {
@@ -12,6 +15,8 @@ namespace {
 constexpr std::uint32_t kFirstStandIn = 0x100;
 constexpr int kNoByte = -1;
 
+/// Tells bytes that stand for themselves: printable Latin-1 but for the blank, U+00A0 and the soft
+/// hyphen.
 constexpr bool printable(unsigned byte) {
   return (byte >= '!' && byte <= '~') || (byte >= 0xA1 && byte <= 0xAC) || byte >= 0xAE;
 }
@@ -94,6 +99,7 @@ constexpr std::array<std::uint8_t, 256> kDigitOf = make_digits();
 
 }  // namespace
 
+/// Bits that padding cuts off must be zero, so that a text has one form only.
 std::optional<std::string> decode_base64(std::string_view text) {
   if (text.size() % 4 != 0) {
     return std::nullopt;

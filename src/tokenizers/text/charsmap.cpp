@@ -2,10 +2,15 @@
 
 #include "utils/error.h"
 
+// SentencePiece's precompiled_charsmap: four bytes with the size of a darts-clone double array (Aoe
+// 1989), its units, then zero-terminated replacements. Files come from anywhere, so every step
+// checks its index.
+
 namespace mpitron::tokenizers {
 namespace {
 
-// Fields of a unit of darts-clone.
+/// Fields of a darts-clone unit: bit 8 has_leaf, bits 0 to 7 and 31 label, bits 10 to 30 offset,
+/// shifted by 8 where bit 9 is set; a leaf holds its value in 31 bits.
 bool has_leaf(std::uint32_t unit) {
   return (unit >> 8 & 1) != 0;
 }
@@ -47,7 +52,8 @@ CharsMap::CharsMap(std::string_view blob) {
   replacements_ = blob.substr(bytes);
 }
 
-// Moves `node` (the base of the present unit's children) along one byte; the unit reached.
+/// Moves `node` (the base of the present unit's children) along one byte; returns the unit reached,
+/// or nothing.
 std::optional<std::uint32_t> CharsMap::step(std::uint32_t& node, char byte) const {
   const auto next = node ^ static_cast<unsigned char>(byte);
   if (next >= units_.size() || label(units_[next]) != static_cast<unsigned char>(byte)) {
@@ -57,6 +63,7 @@ std::optional<std::uint32_t> CharsMap::step(std::uint32_t& node, char byte) cons
   return units_[next];
 }
 
+/// Walks along the text and remembers the last rule that ended; with `first_only` the first one.
 std::optional<CharsMap::Match> CharsMap::find(std::string_view text, bool first_only) const {
   std::optional<Match> match;
   if (units_.empty()) {

@@ -12,21 +12,23 @@ namespace mpitron::tokenizers {
 /// may be read.
 class CharsMap {
  public:
+  /// A rule that applies: the bytes of the text that it replaces, and by what.
   struct Match {
     std::size_t bytes = 0;
     std::string_view replacement;
   };
 
   CharsMap() = default;
-  /// Error(data) where the sizes do not fit.
+  /// Reads the bytes of a model file; empty ones hold no rules. Error(data) where the sizes do not
+  /// fit.
   explicit CharsMap(std::string_view blob);
 
   bool empty() const { return units_.empty(); }
-  /// The rule with the longest (or shortest) left side that `text` starts with.
+  /// Return the rule with the longest (or shortest) left side that `text` starts with.
   std::optional<Match> longest(std::string_view text) const { return find(text, false); }
   std::optional<Match> shortest(std::string_view text) const { return find(text, true); }
-  /// Whether a rule starts with the ASCII character `first` and is one or two ASCII characters
-  /// long or longer with a second ASCII character.
+  /// Returns whether a rule starts with the ASCII character `first` and is one or two ASCII
+  /// characters long or longer with a second ASCII character.
   bool concerns_ascii(char first) const;
 
  private:

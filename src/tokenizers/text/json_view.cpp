@@ -10,6 +10,9 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
+// JSON files of tokenizers, with paths for messages. The JSON library is known here only; numbers
+// are read as Hugging Face's parser reads them, because scores must agree to the last bit.
+
 namespace mpitron::tokenizers {
 
 namespace {
@@ -20,9 +23,9 @@ const Json& json_of(const void* value) {
   return *static_cast<const Json*>(value);
 }
 
-// The number that serde_json (the parser of Hugging Face's library) reads: all digits as one
-// integer, rounded, divided by a power of ten, rounded again. The last bit of a score decides
-// between paths of equal sums.
+/// Reads a number as serde_json does (the parser of Hugging Face's library): all digits as one
+/// integer, rounded, divided by a power of ten, rounded again. The last bit of a score decides
+/// between paths of equal sums.
 double rust_number(const std::string& text) {
   const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
   std::uint64_t digits = 0;
@@ -57,6 +60,7 @@ double rust_number(const std::string& text) {
   return text.front() == '-' ? -value : value;
 }
 
+/// Builds the document as the library does, but for real numbers.
 class Builder : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
  public:
   using json_sax_dom_parser::json_sax_dom_parser;
@@ -65,6 +69,7 @@ class Builder : public nlohmann::detail::json_sax_dom_parser<nlohmann::json> {
   }
 };
 
+/// The value of members that are absent.
 const Json& null_value() {
   static const Json null;
   return null;
@@ -85,6 +90,7 @@ bool JsonView::is_array() const {
   return json_of(value_).is_array();
 }
 
+/// Throws Error(data) with path, value (80 characters of it) and reason.
 void JsonView::refuse(std::string_view why) const {
   std::string value = json_of(value_).dump(-1, ' ', true, Json::error_handler_t::replace);
   if (value.size() > 80) {
@@ -97,6 +103,7 @@ bool JsonView::has(const char* key) const {
   return !get(key).is_null();
 }
 
+/// Returns a view of null where the key is absent.
 JsonView JsonView::get(const char* key) const {
   if (!json_of(value_).is_object()) {
     refuse("an object is expected");
@@ -184,6 +191,7 @@ void JsonView::for_members(
   }
 }
 
+/// Returns the place of the text among `names`, which the error lists.
 Index JsonView::choose(const char* key, std::initializer_list<std::string_view> names,
                        Index otherwise) const {
   if (!has(key)) {
@@ -206,6 +214,7 @@ struct JsonDocument::Value {
   Json root;
 };
 
+/// Depth is checked before parsing: the library recurses when it destroys a document.
 JsonDocument::JsonDocument(std::string_view text) {
   constexpr bool kExceptions = false;
   auto value = std::make_unique<Value>();

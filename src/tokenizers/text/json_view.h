@@ -20,9 +20,11 @@ class JsonView {
   bool is_array() const;
   bool has(const char* key) const;  // and it is not null
 
+  /// Returns a member; Error(data) where it is missing or null.
   JsonView at(const char* key) const;
-  /// at(key), or a null value where there is no such key.
+  /// Returns a member, or a null value where there is no such key.
   JsonView get(const char* key) const;
+  /// Returns an element of an array; Error(data) outside of it.
   JsonView at(Index i) const;
   Index size() const;
 
@@ -30,16 +32,18 @@ class JsonView {
   double number() const;
   Index integer() const;
   bool boolean() const;
+  /// Return a member, or `otherwise` where it is absent or null.
   std::string text(const char* key, std::string_view otherwise) const;
   bool boolean(const char* key, bool otherwise) const;
 
   void for_elements(const std::function<void(const JsonView&)>& handle) const;
   void for_members(const std::function<void(const std::string&, const JsonView&)>& handle) const;
 
-  /// Error(data): the path, the value (shortened) and what is wrong with it.
+  /// Throws Error(data): the path, the value (shortened) and what is wrong with it.
   [[noreturn]] void refuse(std::string_view why) const;
 
-  /// The text at `key`, which must be one of `names`; its index.
+  /// Returns the index of the text at `key` in `names`, `otherwise` without such a member.
+  /// Error(data) lists the names for any other text.
   Index choose(const char* key, std::initializer_list<std::string_view> names,
                Index otherwise) const;
 
@@ -51,7 +55,7 @@ class JsonView {
   std::string path_;
 };
 
-/// A parsed JSON text. Error(data) where it is none.
+/// A parsed JSON text; views of it must not outlive it. Error(data) where the text is no JSON.
 class JsonDocument {
  public:
   explicit JsonDocument(std::string_view text);

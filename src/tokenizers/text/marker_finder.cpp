@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+// A search for special tokens: bytes that begin none are passed over without the trie, by memchr
+// where all markers begin with the same byte, which mostly is `<`.
+
 namespace mpitron::tokenizers {
 namespace {
 
-// Of equal markers the first counts; the trie keeps the last.
+/// Inserts markers from the last to the first: of equal ones the first counts, and the trie keeps
+/// the last.
 Trie make_trie(const std::vector<std::string>& markers) {
   std::vector<std::pair<std::string_view, std::int32_t>> entries;
   for (std::size_t i = markers.size(); i-- > 0;) {

@@ -12,7 +12,7 @@ namespace mpitron::tokenizers {
 /// Finds the leftmost of several strings (special tokens) in a text.
 class MarkerFinder {
  public:
-  /// Which of several markers that start at the same place is meant.
+  /// Which of several markers that start at the same place is taken.
   enum class Tie { first_listed, longest };
 
   /// A marker in the text, in bytes.
@@ -24,7 +24,7 @@ class MarkerFinder {
 
   MarkerFinder(const std::vector<std::string>& markers, Tie tie);
 
-  /// Nothing where no marker begins at or behind `from`.
+  /// Returns the first marker that begins at or behind `from`, nothing where there is none.
   std::optional<Hit> next(std::string_view text, std::size_t from) const;
 
  private:

@@ -4,6 +4,10 @@
 
 #include "utils/error.h"
 
+// The wire format of protocol buffers: a tag of field number and wire type, then a varint, 4 or 8
+// bytes, or a length and its bytes. Groups (wire types 3 and 4) are not used by the files read
+// here.
+
 namespace mpitron::tokenizers {
 
 float ProtobufReader::Field::single() const {

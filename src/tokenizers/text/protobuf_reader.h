@@ -8,6 +8,7 @@ namespace mpitron::tokenizers {
 /// copying. Every length is checked. Error(data) with the byte offset for broken bytes.
 class ProtobufReader {
  public:
+  /// A field as the wire has it; which of its members counts follows from the schema.
   struct Field {
     std::uint64_t number = 0;
     std::uint64_t integer = 0;  // varints and fixed-size numbers, as they are stored
@@ -19,7 +20,7 @@ class ProtobufReader {
 
   explicit ProtobufReader(std::string_view message) : message_(message) {}
 
-  /// False at the end.
+  /// Reads the next field; false at the end of the message.
   bool next(Field& field);
 
  private:

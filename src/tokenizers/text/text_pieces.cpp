@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+// Cuts and joins of a text's pieces. Rules of a tokenizer.json run one after the other on the same
+// pieces; each builds the next buffer as a whole.
+
 namespace mpitron::tokenizers {
 namespace {
 
-// Parts of one piece lie behind each other in memory.
+/// Joins two parts of one piece, which lie behind each other in memory.
 std::string_view span_of(std::string_view first, std::string_view second) {
   return {first.data(), first.size() + second.size()};
 }
@@ -21,6 +24,7 @@ void TextPieces::reset(std::string_view text, bool at_start) {
   }
 }
 
+/// Joins a match to what stands before it, or with `contiguous` parts of the same kind.
 void TextPieces::join(std::vector<Part>& parts, Behavior behavior) {
   std::vector<Part> joined;
   bool was_match = false;
@@ -66,6 +70,7 @@ void TextPieces::arrange(Behavior behavior, std::vector<Part>& parts) {
   }
 }
 
+/// The first piece stays the beginning of the text only if its first part was not removed.
 void TextPieces::split(Behavior behavior,
                        const std::function<void(std::string_view, std::vector<Part>&)>& cut) {
   std::string text;

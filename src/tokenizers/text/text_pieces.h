@@ -10,7 +10,7 @@ namespace mpitron::tokenizers {
 /// allocation per piece.
 class TextPieces {
  public:
-  /// What happens to the matches of a pattern that cuts a text.
+  /// Treatment of the matches of a pattern that cuts a text, in the words of Hugging Face.
   enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
 
   /// A part of a piece, and whether the pattern matches it.
@@ -27,7 +27,7 @@ class TextPieces {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::string_view(text_).substr(begin, ends_[i] - begin);
   }
-  /// Whether 16 bytes may be read from the start of piece i.
+  /// Returns whether 16 bytes may be read from the start of piece i.
   bool readable(std::size_t i) const { return text_.size() - (i == 0 ? 0 : ends_[i - 1]) >= 16; }
 
   /// Cuts every piece into the parts that `cut(piece, parts)` appends, which cover it.

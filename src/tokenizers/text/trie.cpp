@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+// Builds tries of tokens as double arrays (Aoe 1989): the child of a node for a byte lies at the
+// node's base ^ byte.
+
 namespace mpitron::tokenizers {
 
-// Nodes are placed depth first over the sorted keys; a block of units that has been passed over
-// often enough is not tried again, so that building stays linear.
+/// Places the nodes of a double array depth first over the sorted keys; a block of units that has
+/// been passed over often enough is not tried again, so that building stays linear.
 class TrieBuilder {
  public:
   using Entries = std::vector<std::pair<std::string_view, std::int32_t>>;
@@ -24,7 +27,7 @@ class TrieBuilder {
   }
 
  private:
-  // Keys first .. last - 1 share `depth` bytes, which lead to `node`.
+  /// Keys first .. last - 1, which share `depth` bytes that lead to `node`.
   struct Range {
     Trie::Node node;
     std::size_t first, last, depth;
@@ -35,6 +38,7 @@ class TrieBuilder {
     used_.resize(units_.size());
   }
 
+  /// Gives the node its value, finds a base at which all its children are free, and queues these.
   void place_children(const Entries& entries, const Range& range, std::vector<Range>& open) {
     std::size_t first = range.first;
     while (first < range.last && entries[first].first.size() == range.depth) {
@@ -71,6 +75,7 @@ class TrieBuilder {
                         [&](unsigned char byte) { return used_[base ^ byte]; });
   }
 
+  /// Tries free units in order for the first child; after 64 misses it takes a new block.
   Trie::Node find_base() {
     constexpr std::size_t kTries = 64;
     while (used_[start_] && start_ + 1 < used_.size()) {

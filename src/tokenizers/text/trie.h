@@ -15,6 +15,7 @@ class Trie {
   static constexpr Node kRoot = 0;
   static constexpr std::int32_t kNoValue = -1;
 
+  /// A key that was found: its value and length.
   struct Match {
     std::int32_t value = kNoValue;
     std::size_t bytes = 0;
@@ -33,13 +34,13 @@ class Trie {
     return true;
   }
 
-  /// kNoValue where no key ends.
+  /// Returns kNoValue where no key ends.
   std::int32_t value(Node node) const { return units_[node].value; }
 
-  /// The longest key that `text` starts with, going on from `node`.
+  /// Returns the longest key that `text` starts with, going on from `node`.
   Match longest(std::string_view text, Node node = kRoot) const;
 
-  /// Value of exactly this key.
+  /// Returns the value of exactly this key, or kNoValue.
   std::int32_t find(std::string_view key) const;
 
   bool empty() const { return size_ == 0; }

@@ -6,6 +6,10 @@
 
 #include "tokenizers/text/unicode_ranges.h"
 
+// Classes of characters by two tables, made by the compiler of ranges from the Unicode database:
+// one for the Basic Multilingual Plane (64 KiB), one for single bytes. Planes above it are
+// searched.
+
 namespace mpitron::tokenizers {
 namespace {
 

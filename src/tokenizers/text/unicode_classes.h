@@ -21,7 +21,8 @@ inline constexpr CharSet kLetter = kUpper | kLower | kCaseless;
 inline constexpr CharSet kSpace = kNewline | kBlank;
 inline constexpr CharSet kSymbol = kMark | kOther;  // [^\s\p{L}\p{N}]
 
-/// Class of a code point (one bit), by Unicode 14. Code points past U+10FFFF are kOther.
+/// Returns the class of a code point (one bit), by Unicode 14. Code points past U+10FFFF are
+/// kOther.
 CharSet char_class(std::uint32_t code_point);
 
 /// Class of every ASCII character by its byte, and 0 for the bytes of longer characters.

@@ -11,6 +11,9 @@
 #include "utils/error.h"
 #include "utils/text/utf8.h"
 
+// Unicode of texts by utf8proc, with what it lacks: properties for the final sigma, case of single
+// characters as Python has it, and a short way for ASCII, which most text is.
+
 namespace mpitron::tokenizers {
 
 namespace {
@@ -39,6 +42,7 @@ constexpr std::pair<std::uint32_t, std::uint32_t> kOtherCased[] = {
     {0x10780, 0x10780}, {0x10783, 0x10785}, {0x10787, 0x107B0}, {0x107B2, 0x107BA},
     {0x1F130, 0x1F149}, {0x1F150, 0x1F169}, {0x1F170, 0x1F189}};
 
+/// The property Cased: letters with case and titlecase, and Other_Lowercase and Other_Uppercase.
 bool is_cased(std::uint32_t c) {
   const utf8proc_category_t kind = category(c);
   return kind == UTF8PROC_CATEGORY_LU || kind == UTF8PROC_CATEGORY_LL ||
@@ -47,7 +51,8 @@ bool is_cased(std::uint32_t c) {
          });
 }
 
-// Word_Break MidLetter, MidNumLet, Single_Quote, and the categories of the property's definition.
+/// The property Case_Ignorable: Word_Break MidLetter, MidNumLet and Single_Quote, and the
+/// categories of its definition.
 bool is_case_ignorable(std::uint32_t c) {
   constexpr std::uint32_t kMiddle[] = {0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,
                                        0x5F4,  0x2018, 0x2019, 0x2024, 0x2027, 0xFE13,
@@ -59,6 +64,7 @@ bool is_case_ignorable(std::uint32_t c) {
          std::binary_search(std::begin(kMiddle), std::end(kMiddle), c);
 }
 
+/// Error(data) names the first byte that is not UTF-8.
 std::u32string decode(std::string_view text) {
   std::u32string characters;
   for (std::string_view rest = text; !rest.empty();) {
@@ -73,7 +79,8 @@ std::u32string decode(std::string_view text) {
   return characters;
 }
 
-// The first character from `at` on in direction `step` that is not ignorable is a cased one.
+/// Returns whether the first character from `at` on in direction `step` that is not ignorable is a
+/// cased one. Source: Unicode's condition Final_Sigma.
 bool cased_beyond(const std::u32string& text, std::ptrdiff_t at, std::ptrdiff_t step) {
   for (at += step; at >= 0 && at < std::ssize(text); at += step) {
     const char32_t c = text[static_cast<std::size_t>(at)];
@@ -84,6 +91,8 @@ bool cased_beyond(const std::u32string& text, std::ptrdiff_t at, std::ptrdiff_t 
   return false;
 }
 
+/// Lowers character by character, as Hugging Face's normalizers do. With `final_sigma` a capital
+/// sigma that ends a word gets its final form, as in Python's str.lower.
 std::string to_lower(std::string_view text, bool final_sigma) {
   std::string lower(text);
   if (is_ascii(text)) {
@@ -138,6 +147,7 @@ std::string lower_case_with_final_sigma(std::string_view text) {
   return to_lower(text, true);
 }
 
+/// Expands the sharp s alone; utf8proc maps other characters one to one.
 std::string upper_case(std::string_view text) {
   std::string upper;
   for (const char32_t c : decode(text)) {
@@ -151,6 +161,7 @@ std::string upper_case(std::string_view text) {
   return upper;
 }
 
+/// A word begins behind any character that has no case, an apostrophe, too, as in Python.
 std::string title_case(std::string_view text) {
   std::string title;
   bool inside = false;
@@ -182,6 +193,7 @@ std::string strip_nonspacing_marks(std::string_view text) {
   return stripped;
 }
 
+/// Breaks depend on more than two characters (flags, emoji), which utf8proc keeps in `state`.
 void for_graphemes(std::string_view text, const std::function<void(std::string_view)>& handle) {
   utf8proc_int32_t state = 0;
   utf8proc_int32_t previous = -1;
@@ -213,6 +225,8 @@ bool is_punctuation(std::uint32_t c) {
   return category(c) >= UTF8PROC_CATEGORY_PC && category(c) <= UTF8PROC_CATEGORY_PO;
 }
 
+/// Counts all ASCII signs as punctuation, such as $ and +, which Unicode does not (BERT's
+/// tokenization.py).
 bool is_bert_punctuation(std::uint32_t c) {
   return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) ||
          (c >= 123 && c <= 126) || (c >= 128 && is_punctuation(c));
@@ -230,12 +244,15 @@ bool is_white_space(std::uint32_t c) {
   return (char_class(c) & kSpace) != 0;
 }
 
+/// Approximates \w of Unicode's regular expressions by categories (letters, marks, numbers,
+/// connectors), and the two joiners.
 bool is_word(std::uint32_t c) {
   const utf8proc_category_t kind = category(c);
   return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) ||
          kind == UTF8PROC_CATEGORY_PC || c == 0x200C || c == 0x200D;
 }
 
+/// The blocks that BERT's tokenization.py sets apart as Chinese characters; no kana, no hangul.
 bool is_cjk(std::uint32_t c) {
   return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) ||
          (c >= 0x20000 && c <= 0x2A6DF) || (c >= 0x2A700 && c <= 0x2B73F) ||
@@ -250,6 +267,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   }
 }
 
+/// Applies the replacements of transformers' clean_up_tokenization_spaces, in its order.
 void clean_up_spaces(std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> kRules[] = {
       {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},

@@ -9,41 +9,44 @@ namespace mpitron::tokenizers {
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
-/// `text` (valid UTF-8) in a normal form of Unicode 15. Error(data) for invalid UTF-8.
+/// Returns `text` (valid UTF-8) in a normal form of Unicode 15. Error(data) for invalid UTF-8.
 std::string normalize(std::string_view text, NormalForm form);
 
-/// Lower case of every character on its own; Error(data) for invalid UTF-8.
+/// Converts every character on its own to lower case; Error(data) for invalid UTF-8.
 std::string lower_case(std::string_view text);
 
-/// The same as Python's str.lower: a capital sigma that ends a word becomes the final one.
+/// Converts as Python's str.lower: a capital sigma that ends a word becomes the final one.
 std::string lower_case_with_final_sigma(std::string_view text);
 
-/// Upper case of every character on its own, and of the sharp s SS.
+/// Converts every character on its own to upper case; the sharp s becomes SS.
 std::string upper_case(std::string_view text);
-/// The first letter of every run of letters in title case, the others in lower case: Python's
-/// str.title, but for characters that become two.
+/// Converts the first letter of every run of letters to title case, the others to lower case:
+/// Python's str.title, but for characters that become two.
 std::string title_case(std::string_view text);
 
-/// `text` without characters of category Mn (accents of a decomposed text).
+/// Returns `text` without characters of category Mn (accents of a decomposed text).
 std::string strip_nonspacing_marks(std::string_view text);
 
 /// Calls handle(std::string_view) for every extended grapheme cluster of valid UTF-8.
 void for_graphemes(std::string_view text, const std::function<void(std::string_view)>& handle);
 
-/// Category M, N, P (is_bert_punctuation: and all ASCII punctuation), Cc or Cf, C but unassigned.
+/// Return whether the category is M, N, P (is_bert_punctuation: or ASCII punctuation), Cc or Cf, C
+/// but unassigned.
 bool is_mark(std::uint32_t code_point);
 bool is_number(std::uint32_t code_point);
 bool is_punctuation(std::uint32_t code_point);
 bool is_bert_punctuation(std::uint32_t code_point);
 bool is_control_or_format(std::uint32_t code_point);
 bool is_other(std::uint32_t code_point);
-/// Letters and numbers: Python's str.isalpha and str.isdigit.
+/// Returns whether the category is L: Python's str.isalpha.
 bool is_letter(std::uint32_t code_point);
-/// The property White_Space.
+/// Returns whether the character has the property White_Space.
 bool is_white_space(std::uint32_t code_point);
-/// Letters, marks, decimal digits and connectors: \w of regular expressions.
+/// Returns whether \w of regular expressions matches: letters, marks, decimal digits and
+/// connectors.
 bool is_word(std::uint32_t code_point);
-/// CJK ideographs as BERT counts them. Source: Google's BERT, tokenization.py.
+/// Returns whether BERT counts the character as a CJK ideograph. Source: Google's BERT,
+/// tokenization.py.
 bool is_cjk(std::uint32_t code_point);
 
 /// Replaces every `from` (not empty) in `text`.

@@ -7,10 +7,13 @@
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
 
+// BERT's tokenizers as Megatron has them: words by BertWords, pieces by WordPiece through a cache
+// of short words, and tokens that Megatron adds behind the vocabulary.
+
 namespace mpitron::tokenizers {
 namespace {
 
-// A line without the white space around it, as Python's str.strip sees it.
+/// Returns a line without the white space around it, as Python's str.strip sees it.
 std::string_view strip(std::string_view line) {
   const auto blank = [](std::uint32_t c) { return is_white_space(c) || (c >= 0x1C && c <= 0x1F); };
   while (!line.empty() && decode_utf8(line).bytes > 0 && blank(decode_utf8(line).code_point)) {
@@ -29,6 +32,7 @@ std::string_view strip(std::string_view line) {
   return line;
 }
 
+/// Reads one token a line; the line's number is the id.
 std::vector<std::string> read_vocabulary(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) {
     throw_data("--vocab-file {}: no such file", file.string());
@@ -85,6 +89,7 @@ TokenId BertTokenizer::find(std::string_view token) const {
   return found->second;
 }
 
+/// Adds the token behind the vocabulary unless it is there.
 TokenId BertTokenizer::add(const std::string& token) {
   const auto [found, added] = ids_.emplace(token, static_cast<TokenId>(tokens_.size()));
   if (added) {

@@ -1,5 +1,8 @@
 #include "tokenizers/word_piece/bert_words.h"
 
+// Roles of characters in BERT's basic tokenizer, in the order of its tests: ASCII is most text and
+// decided first; a control character goes even if it is white space.
+
 namespace mpitron::tokenizers {
 
 BertWords::Role BertWords::role_of(std::uint32_t c) {

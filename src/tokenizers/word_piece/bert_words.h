@@ -48,9 +48,11 @@ class BertWords {
 
   static Role role_of(std::uint32_t c);
 
-  /// Lower case and without accents where asked for.
+  /// Returns the word in lower case and without accents.
   static std::string fold(std::string_view word);
 
+  /// Emits the collected word, cut at punctuation. Folding comes before cutting, as in BERT: it may
+  /// make punctuation.
   template <class Emit>
   void flush(Emit&& emit) {
     if (word_.empty()) {

@@ -4,11 +4,16 @@
 #include <cmath>
 #include <limits>
 
+// The Viterbi search of the unigram model over bytes: places[i] holds the best path that ends at
+// byte i. Beside the rounded sum that decides, the two best sums in double are kept, from which
+// callers learn how safe the choice is.
+
 namespace mpitron::tokenizers {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
+/// Counts by continuation bytes: text is normalised UTF-8 here.
 std::size_t character_bytes(std::string_view text) {
   std::size_t bytes = 1;
   while (bytes < text.size() && (text[bytes] & 0xC0) == 0x80) {
@@ -43,7 +48,9 @@ Score Unigram<Score>::add(Score sum, TokenId id) const {
              : static_cast<Score>(scores_[static_cast<std::size_t>(id)] + static_cast<double>(sum));
 }
 
-// All pieces that start where `from` ends; `bytes` is the length of the first character.
+/// Extends paths by all pieces that start where `from` ends; `bytes` is the length of the first
+/// character. The unknown piece competes only where no piece is that character alone, as in
+/// SentencePiece; of equal sums the first found stays.
 template <class Score>
 void Unigram<Score>::extend(const Place& from, std::string_view rest, Place* places,
                             std::size_t bytes) const {

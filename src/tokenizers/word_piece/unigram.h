@@ -16,6 +16,7 @@ namespace mpitron::tokenizers {
 template <class Score>
 class Unigram {
  public:
+  /// A piece of the vocabulary with its log-probability.
   struct Piece {
     std::string_view text;
     double score = 0;
@@ -28,7 +29,7 @@ class Unigram {
     std::uint32_t bytes = 0;
   };
 
-  /// What one thread works in.
+  /// Buffers of one thread, reused between calls.
   class Workspace {
     friend class Unigram;
     struct Place {
@@ -49,10 +50,10 @@ class Unigram {
   double best_path(std::string_view text, Score before, Workspace& workspace,
                    std::vector<Step>& path) const;
 
-  /// The sum after one more piece, rounded as best_path rounds it.
+  /// Returns the sum after one more piece, rounded as best_path rounds it.
   Score add(Score sum, TokenId id) const;
 
-  /// The largest absolute score of any piece.
+  /// Returns the largest absolute score of any piece, for bounds of rounding errors.
   double largest_score() const { return largest_score_; }
   TokenId unknown() const { return unknown_; }
 

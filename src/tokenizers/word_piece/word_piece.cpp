@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+// WordPiece by a trie: continuation pieces are searched from the node behind the prefix, so that no
+// text is copied together.
+
 namespace mpitron::tokenizers {
 namespace {
 
@@ -25,6 +28,7 @@ WordPiece::WordPiece(const std::vector<std::string>& tokens, Options options)
                                [&](char byte) { return trie_.step(continued_, byte); });
 }
 
+/// Takes back the pieces of a word whose rest cannot be covered.
 void WordPiece::encode(std::string_view word, TokenIds& ids) const {
   const std::size_t before = ids.size();
   bool covered = count_characters(word) <= options_.max_characters;

@@ -13,6 +13,7 @@ namespace mpitron::tokenizers {
 /// cannot be covered, or has too many characters, is one unknown token.
 class WordPiece {
  public:
+  /// Parameters of a vocabulary; the limit of characters is BERT's for a word.
   struct Options {
     TokenId unknown = 0;
     std::string continuation = "##";
@@ -22,6 +23,7 @@ class WordPiece {
   /// `tokens` [v] in the order of their ids, which must be distinct.
   WordPiece(const std::vector<std::string>& tokens, Options options);
 
+  /// Appends the ids of one word.
   void encode(std::string_view word, TokenIds& ids) const;
 
  private:

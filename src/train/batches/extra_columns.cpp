@@ -1,3 +1,5 @@
+// Joins numbers of other models to a batch. Rows are looked up by a hash of their tokens and loss
+// mask, so the files do not depend on shuffling or layout.
 #include "train/batches/extra_columns.h"
 
 #include <algorithm>
@@ -11,6 +13,8 @@ bool ExtraColumns::Row::counts() const {
   return std::ranges::any_of(weights, [](float weight) { return weight != 0; });
 }
 
+/// Adds the columns of a batch. A row that the teacher's file lacks ends the run; the reference's
+/// were all computed before it.
 void ExtraColumns::add(const data::Batch& batch, models::Columns& columns) {
   if (!reference_ && !teacher_) {
     return;

@@ -47,6 +47,8 @@ class ImageTextSource final : public SampleSource {
                 request.sampler, request.config.data.num_workers),
         length_(request.config.training.seq_length) {}
 
+  /// Hands out the loader's next batch as named columns; they point into the loader's memory and
+  /// are valid until the next call.
   std::optional<models::HostMicrobatch> next() override {
     const data::ImageTextBatch* batch = loader_.next();
     if (batch == nullptr) {

@@ -26,6 +26,7 @@ std::int64_t wanted(const std::optional<TokenId>& id, const char* name,
   return *id;
 }
 
+/// Reads the options that a labelled data set needs from a run's configuration.
 data::LabelledDataset::Options options_of(const config::RunConfig& config,
                                           const tokenizers::Tokenizer& tokenizer) {
   data::LabelledDataset::Options options{.length = config.training.seq_length,

@@ -6,7 +6,7 @@ using tensor::Tensor;
 
 namespace {
 
-/// What rank 0 tells of each of a batch's tensors before their elements travel; numbers, because
+/// Description of a batch's tensor, which rank 0 tells before the elements travel; numbers, because
 /// that is what a group broadcasts.
 struct TensorHeader {
   double present = 0, dtype = 0, rank = 0;
@@ -43,6 +43,8 @@ device::TensorView numbers_view(std::vector<Numbers>& rows) {
 
 }  // namespace
 
+/// Puts a microbatch on the device: of each sequence the zigzag slice of this rank, in the form
+/// that the model's batch has.
 DeviceMicrobatch upload(const models::Model& model, const HostMicrobatch& microbatch,
                         const ContextPlace& place) {
   const Index whole = microbatch.sequence_length;
@@ -58,6 +60,8 @@ DeviceMicrobatch upload(const models::Model& model, const HostMicrobatch& microb
   return result;
 }
 
+/// Sends a batch from rank 0 of the tensor group to the others: first the headers of all tensors,
+/// then their elements, so that ranks that do not read need not know the family's fields.
 void broadcast_microbatch(device::Device& device, comm::Group& group, const models::Model& model,
                           DeviceMicrobatch& microbatch) {
   if (group.size() == 1) {

@@ -7,7 +7,7 @@
 
 namespace mpitron::train {
 
-/// Which of a split's microbatches a rank gets, and whether it reads them or only counts.
+/// Says which of a split's microbatches a rank gets, and whether it reads them or only counts.
 struct StreamShare {
   Index data_parallel_rank = 0;
   Index data_parallel_size = 1;

@@ -8,7 +8,7 @@
 namespace mpitron::train {
 namespace {
 
-/// As a run's loaders ask for their samples, at its very beginning.
+/// Asks for samples as a run's loaders do at its very beginning.
 data::BatchSamplerRequest request_of(const config::RunConfig& config, Index total_samples) {
   return {.kind = config.data.dataloader_type == config::DataloaderType::cyclic
                       ? data::SamplerKind::cyclic
@@ -75,7 +75,7 @@ std::vector<data::BatchSampler> SampleSchedule::samplers_at(Index consumed) cons
   return samplers;
 }
 
-/// In the order of ranks and, within one, of its microbatches.
+/// Appends samples in the order of ranks and, within one, of its microbatches.
 void SampleSchedule::append(Index iteration, Index microbatches,
                             std::vector<data::BatchSampler>& samplers,
                             std::vector<ScheduledSample>& samples) const {

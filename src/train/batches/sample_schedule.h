@@ -37,7 +37,7 @@ class NumMicrobatches {
   Index data_parallel_size_;
 };
 
-/// Where a training run uses a sample of its data set.
+/// Place at which a training run uses a sample of its data set.
 struct ScheduledSample {
   Index sample = 0;
   Index iteration = 0;  // from 1 on
@@ -45,8 +45,8 @@ struct ScheduledSample {
   Index microbatch = 0;  // of the rank, within the iteration
 };
 
-/// Which samples each iteration uses: a pure function of the configuration, ramp-up and cyclic
-/// order included.
+/// Lists the samples that each iteration uses: a pure function of the configuration, ramp-up and
+/// cyclic order included.
 class SampleSchedule {
  public:
   /// `total_samples`: of the data set.
@@ -55,7 +55,8 @@ class SampleSchedule {
   Index iterations() const { return iterations_; }
   /// Samples consumed before an iteration.
   Index consumed_before(Index iteration) const;
-  /// Those of an iteration, by rank and microbatch. Error(usage) outside [1, iterations()].
+  /// Returns the samples of an iteration, by rank and microbatch. Error(usage) outside [1,
+  /// iterations()].
   std::vector<ScheduledSample> at(Index iteration) const;
   /// Every use of samples that `wanted` says yes to, in the order of the iterations.
   std::vector<ScheduledSample> uses(const std::function<bool(Index)>& wanted) const;

@@ -29,7 +29,7 @@ void check_whole_sets(const std::vector<std::shared_ptr<const data::Dataset>>& s
   }
 }
 
-/// Of .bin and .idx files, or of conversations.
+/// Opens the sets of .bin and .idx files, or of conversations.
 data::GptData corpus_sets(const config::RunConfig& config, const tokenizers::Tokenizer& tokenizer) {
   data::GptData sets = data::make_gpt_data(make_data_request(config, tokenizer));
   if (config.training.full_validation) {

@@ -21,7 +21,7 @@ class SampleSource {
 
 struct TrainingData;
 
-/// What a source is made for.
+/// Purpose of a source.
 struct SourceRequest {
   std::shared_ptr<const data::Dataset> dataset;
   const config::RunConfig& config;

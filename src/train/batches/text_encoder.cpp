@@ -33,6 +33,7 @@ EncodeText make_text_encoder(const tokenizers::Tokenizer& tokenizer) {
   };
 }
 
+/// Makes the encoder of conversations, by the template's own turns where the tokenizer has one.
 data::EncodeConversation make_conversation_encoder(const tokenizers::Tokenizer& tokenizer,
                                                    data::LearnedTurns turns) {
   const auto* chat = dynamic_cast<const tokenizers::SftTokenizer*>(&tokenizer);

@@ -18,7 +18,7 @@ class TokenizerCaches {
 
   /// One that no call uses, or a new one.
   Handle take();
-  /// For a later call, which finds the words that this one has met.
+  /// Keeps the cache for a later call, which finds the words that this one has met.
   void give_back(Handle cache);
 
  private:

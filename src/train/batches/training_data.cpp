@@ -62,6 +62,8 @@ data::ConversationSamples conversation_samples(const config::RunConfig& config) 
 
 }  // namespace
 
+/// Counts the samples that a run may ask of each split, as the reference does: data sets are
+/// indexed for that many.
 data::PerSplit<std::optional<Index>> requested_samples(const config::TrainingConfig& training) {
   const Index batch = training.global_batch_size;
   const Index evaluations =
@@ -152,6 +154,7 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
   return request;
 }
 
+/// Opens tokenizer and data sets in the form that the model's family reads.
 TrainingData make_training_data(const config::RunConfig& config) {
   TrainingData result{.tokenizer = make_run_tokenizer(config.data), .sets = {}};
   result.sets = row_of(config.model.samples()).sets(config, *result.tokenizer);

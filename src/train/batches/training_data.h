@@ -20,8 +20,8 @@ struct TaskFile {
   std::shared_ptr<const data::LabelledDataset> set;
 };
 
-/// What `mpitron finetune` learns, and all of --valid-data together. Error(usage) where the
-/// tokenizer lacks [CLS], [SEP] or [PAD] of an encoder.
+/// Opens the labelled texts of `mpitron finetune`, and all of --valid-data together. Error(usage)
+/// where the tokenizer lacks [CLS], [SEP] or [PAD] of an encoder.
 data::GptData labelled_sets(const config::RunConfig& config,
                             const tokenizers::Tokenizer& tokenizer);
 std::vector<TaskFile> task_files(const config::RunConfig& config,
@@ -46,13 +46,13 @@ struct TrainingData {
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
   data::GptData sets;
   std::vector<TaskFile> task_files = {};  // of `mpitron finetune`: evaluated after every epoch
-  /// With --dpo: the weighted log-probabilities of each row by the model that stays.
+  /// Holds, with --dpo, the weighted log-probabilities of each row by the model that stays.
   std::shared_ptr<RowValues> reference = nullptr;
   std::shared_ptr<const TeacherFile> teacher = nullptr;  // with --teacher-file
 };
 
 std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config);
-/// What a sample of a GPT run holds.
+/// Returns what a sample of a GPT run holds.
 data::GptSampleOptions sample_options(const config::RunConfig& config,
                                       const tokenizers::Tokenizer& tokenizer);
 /// Samples of each split that a run takes, as the reference counts them (features: training.py);
@@ -77,8 +77,8 @@ data::GptData image_text_sets(const config::RunConfig& config,
                               const tokenizers::Tokenizer& tokenizer);
 std::unique_ptr<SampleSource> image_text_source(const SourceRequest& request);
 
-/// What BERT's or T5's samples need of a tokenizer; Error(usage) where it lacks a special token or,
-/// for T5, sentinels.
+/// Returns what BERT's or T5's samples need of a tokenizer; Error(usage) where it lacks a special
+/// token or, for T5, sentinels.
 data::MaskedLmVocabulary masked_lm_vocabulary(const config::RunConfig& config,
                                               const tokenizers::Tokenizer& tokenizer);
 

@@ -22,7 +22,7 @@
 namespace mpitron::train {
 namespace {
 
-/// Of the bytes of all tensors, by their hashes in the order of the file.
+/// Hashes the bytes of all tensors, by their hashes in the order of the file.
 std::string fingerprint(const checkpoint::File& file) {
   std::string hashes;
   for (const checkpoint::Extent& extent : file.extents()) {
@@ -52,7 +52,7 @@ std::string peft_name(const autograd::Parameter& parameter) {
          parameter.name.substr(factor);
 }
 
-/// What is wrong with the file's tensor of this parameter; empty where it fits.
+/// Says what is wrong with the file's tensor of this parameter; empty where it fits.
 std::string problem_of(const autograd::Parameter& parameter, const io::PeftFolder& folder) {
   const std::string name = peft_name(parameter);
   const auto* const tensor = folder.weights().find(name);
@@ -85,15 +85,15 @@ std::string layer_of(const std::string& module) {
   return dot == module.npos ? "" : module.substr(0, dot + 1);
 }
 
-/// What this rank has of a model.
+/// Part of a model that this rank has.
 struct PartHere {
   Index layers = 0;            // of the whole model
   std::set<std::string> here;  // this rank's, by layer_of
   bool experts = false;        // some of them have experts
 };
 
-/// What is wrong with a module of the folder that no parameter of this rank has factors of; empty
-/// where another rank may have them.
+/// Says what is wrong with a module of the folder that no parameter of this rank has factors of;
+/// empty where another rank may have them.
 std::string problem_of(const std::string& module, const PartHere& part) {
   const std::string layer = layer_of(module);
   const char* const end = layer.data() + layer.size();
@@ -188,6 +188,8 @@ std::string load_base_weights(TrainedModel& model, TrainStep& step,
   return fingerprint(reader.file());
 }
 
+/// Refuses a checkpoint of updates that belong to other weights: they would fit in shape and give
+/// another model.
 void refuse_updates_of_others(const std::filesystem::path& path, const std::string& fingerprint) {
   const auto texts = checkpoint::File(path).header().texts;
   const auto stored = texts.find(kBaseFingerprint);
@@ -239,6 +241,8 @@ config::LoraConfig adapter_config(const std::string& path, bool base_in_4_bits) 
   return config;
 }
 
+/// Takes factors of a PEFT folder for each parameter that has them; modules of the folder that no
+/// parameter takes are an error, since their effect would be missing.
 void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
                   const std::string& path) {
   const io::PeftFolder folder(path);
@@ -289,6 +293,8 @@ void take_values(device::Device& device, const device::ConstTensorView& stored,
   autograd::pack_kept_weight(device, parameter);
 }
 
+/// Copies converted weights into the model; heads that they lack keep their first values and are
+/// named in the log.
 void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWeights& weights) {
   const bool new_head = model.chunk(0).config().text_head.has_value();
   std::string problems, fresh;

@@ -11,9 +11,10 @@
 
 namespace mpitron::train {
 
-/// What a checkpoint of low-rank updates says of the weights that they belong to.
+/// Name under which a checkpoint of low-rank updates keeps the fingerprint of the weights that they
+/// belong to.
 inline constexpr const char* kBaseFingerprint = "low_rank/base";
-/// Behind it where these weights were kept in 4 bits.
+/// Mark behind the fingerprint where these weights were kept in 4 bits.
 inline constexpr const char* kIn4Bits = " in 4 bits";
 /// Error(data) where a checkpoint holds updates of other weights, or of the same in other bits.
 void refuse_updates_of_others(const std::filesystem::path& file, const std::string& fingerprint);

@@ -23,7 +23,7 @@ bool passes_other_models(const std::string& strictness) {
   return strictness == "log_all" || strictness == "return_all" || strictness == "ignore_all";
 }
 
-/// In the host's memory, where a reader can write.
+/// Makes targets in the host's memory, where a reader can write.
 std::vector<checkpoint::LoadTarget> on_host(std::vector<checkpoint::LoadTarget> targets,
                                             tensor::HostMirror& mirror) {
   for (checkpoint::LoadTarget& target : targets) {
@@ -33,7 +33,7 @@ std::vector<checkpoint::LoadTarget> on_host(std::vector<checkpoint::LoadTarget> 
   return targets;
 }
 
-/// As they are in this rank's own file.
+/// Makes targets as they are in this rank's own file.
 std::vector<checkpoint::LoadTarget> own_targets(std::vector<checkpoint::LoadTarget> targets) {
   using checkpoint::LocalCheckpoints;
   std::erase_if(targets, [](const auto& target) { return target.tensor.value.numel() == 0; });

@@ -27,9 +27,10 @@ class CheckpointLoader {
                    const RunIdentity& identity, checkpoint::LocalCheckpoints* local)
       : model_(model), step_(step), config_(config), identity_(identity), local_(local) {}
 
-  /// Where the run goes on: none, and why, where a byte of the checkpoint is damaged or missing.
-  /// Error(data) where it is of another tokenizer, its tensors are missing, unexpected or of
-  /// another shape (all are listed), or all fit and the model computes something else with them.
+  /// Loads, and returns where the run goes on: nothing, and why, where a byte of the checkpoint is
+  /// damaged or missing. Error(data) where it is of another tokenizer, its tensors are missing,
+  /// unexpected or of another shape (all are listed), or all fit and the model computes something
+  /// else.
   std::optional<RunPosition> load(const CheckpointSource& source, std::string& why);
   /// Whether a load has begun: after a failed one the run's state holds anything.
   bool touched_state() const { return touched_state_; }
@@ -39,7 +40,7 @@ class CheckpointLoader {
   std::optional<checkpoint::LoadStatistics> read_state(checkpoint::CheckpointReader& reader,
                                                        const CheckpointSource& source,
                                                        std::string& why);
-  /// Of a model whose tensors fit: heads, for instance, have no shape of their own.
+  /// Refuses another model whose tensors fit: heads, for instance, have no shape of their own.
   void refuse_other_model(const checkpoint::File& file, bool weights_only) const;
   /// Lists the options that differ; Error(data) for those that change what the weights compute,
   /// unless the run takes the weights alone or --accept-changes is given.

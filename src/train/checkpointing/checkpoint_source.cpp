@@ -97,7 +97,8 @@ bool is_first_start(const config::CheckpointConfig& config) {
          !Folder(*config.load).tracked();
 }
 
-/// Of the table of words in the checkpoint; absent where there is no checkpoint or no table.
+/// Returns the rows of the table of words in the checkpoint; absent where there is no checkpoint or
+/// no table.
 std::optional<Index> vocabulary_rows(comm::World& world,
                                      const std::vector<CheckpointSource>& sources) {
   Index rows = 0;

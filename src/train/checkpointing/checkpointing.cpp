@@ -51,6 +51,8 @@ void tell_broken_tracker(const Folder& folder) {
 
 }  // namespace
 
+/// Prepares saving and loading: folders are made and checked at the start, because a mistake in a
+/// path must not show after hours.
 Checkpointing::Checkpointing(TrainedModel& model, TrainStep& step, const config::RunConfig& config,
                              RunIdentity identity, Trace* trace)
     : model_(model),
@@ -163,6 +165,8 @@ std::optional<RunPosition> Checkpointing::load() {
   return RunPosition{};
 }
 
+/// Loads the weights under low-rank updates, or the weights of another program, before checkpoints
+/// of the run are looked for.
 void Checkpointing::load_base() {
   if (foreign_) {
     load_foreign_weights(model_, step_, *foreign_);
@@ -233,7 +237,7 @@ void Checkpointing::note_loaded(const CheckpointSource& source, Index iteration)
   }
 }
 
-/// What a checkpoint says of itself: position, options, build, tokenizer files.
+/// Makes what a checkpoint says of itself: position, options, build, tokenizer files.
 checkpoint::Header Checkpointing::header(const RunPosition& position) const {
   checkpoint::Header header{.configuration = identity_.configuration,
                             .layout = layout_json(parallel_),
@@ -350,7 +354,8 @@ void Checkpointing::report(const checkpoint::SaveReport& save) {
   retain(save.iteration);
 }
 
-/// Beside training, and only once every byte of the newest has been read back.
+/// Deletes old checkpoints beside training, and only once every byte of the newest has been read
+/// back.
 void Checkpointing::retain(Index newest) {
   const bool persistent = saving_.root == *config_.save;
   const checkpoint::Retention retention{

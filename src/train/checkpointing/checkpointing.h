@@ -36,7 +36,7 @@ class Checkpointing {
   /// position where --exit-on-missing-checkpoint ends the run. Error(data) where there is
   /// nothing to load, or where tensors are missing, unexpected or of another shape: all are listed.
   std::optional<RunPosition> load();
-  /// Without a checkpoint of the run's own it begins with these weights.
+  /// Sets the weights with which a run without a checkpoint of its own begins.
   void begin_with(std::shared_ptr<const ForeignWeights> weights) { foreign_ = std::move(weights); }
 
   /// Writes a checkpoint; with --async-save while training goes on: copies are made beside the next
@@ -53,14 +53,14 @@ class Checkpointing {
   std::optional<Index> last_save() const { return last_; }
   /// The newest complete checkpoint that this run saved.
   std::optional<Index> saved_iteration() const { return saved_; }
-  /// The same, or what was loaded.
+  /// Returns the newest iteration that was saved, or the one that was loaded.
   std::optional<Index> newest_iteration() const { return saved_ ? saved_ : loaded_; }
-  /// What the slowest complete save of this run took; nothing before the first.
+  /// Returns how long the slowest complete save of this run took; nothing before the first.
   std::optional<double> save_seconds() const { return save_seconds_; }
 
  private:
   void take_save_folder();
-  /// With --lora-rank: what is not trained, before the run's own checkpoints are looked for.
+  /// Loads what is not trained with --lora-rank, before the run's own checkpoints are looked for.
   void load_base();
   void refuse_other_base(const CheckpointSource& source) const;
   /// The first position of a run that has no checkpoint.

@@ -14,7 +14,7 @@ namespace {
 
 using checkpoint::LoadReport;
 
-/// What --dist-ckpt-strictness lets pass: by default every difference ends the run.
+/// Tells what --dist-ckpt-strictness lets pass: by default every difference ends the run.
 bool tolerated(LoadReport::Kind kind, const std::string& strictness) {
   if (kind == LoadReport::Kind::mismatched) {
     return strictness == "ignore_all";

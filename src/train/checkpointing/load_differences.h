@@ -11,7 +11,7 @@
 
 namespace mpitron::train {
 
-/// What a run asks a checkpoint for.
+/// State that a run asks a checkpoint for.
 struct WantedState {
   const StateToLoad& state;
   bool with_optimizer = true;

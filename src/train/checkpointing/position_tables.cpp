@@ -40,6 +40,7 @@ bool is_table_of_images(const config::ModelConfig& model, const std::string& nam
 
 }  // namespace
 
+/// Replaces targets of position tables of another size by memory for the stored rows.
 PositionTables::PositionTables(const checkpoint::File& file, const config::ModelConfig& model,
                                std::vector<checkpoint::LoadTarget>& targets) {
   for (checkpoint::LoadTarget& target : targets) {

@@ -15,7 +15,7 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-/// By their bytes: the same files may have other names.
+/// Identifies files by their bytes: the same files may have other names.
 std::set<std::pair<std::uint64_t, std::uint64_t>> contents(const Files& files) {
   std::set<std::pair<std::uint64_t, std::uint64_t>> hashes;
   for (const auto& [name, bytes] : files) {

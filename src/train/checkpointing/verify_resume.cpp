@@ -11,7 +11,7 @@
 
 namespace mpitron::train {
 
-/// What was just saved is read into memory of its own, and every byte compared with the running
+/// Reads what was just saved into memory of its own, and compares every byte with the running
 /// state.
 void verify_resume(comm::World& world, TrainStep& step, const SavedRun& saved) {
   const std::filesystem::path path = saved.folder.file(saved.iteration);

@@ -1,3 +1,5 @@
+// Measures memory for logs. The host is asked through /proc, since tensors share the process with
+// everything else; a GPU through its allocators, whose cached blocks the driver counts as used.
 #include "train/log/memory_report.h"
 
 #include <charconv>
@@ -10,7 +12,7 @@
 namespace mpitron::train {
 namespace {
 
-/// The number of kilobytes behind `key`, in bytes.
+/// Finds the number of kilobytes behind `key`, in bytes.
 Index bytes_of(std::string_view status, std::string_view key) {
   const std::size_t at = status.find(key);
   if (at == std::string_view::npos) {
@@ -38,7 +40,7 @@ MemoryUse process_memory() {
   return parse_process_status(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-/// On the host what the system counts for this process, on a GPU what its allocator holds.
+/// Asks the system for this process where tensors lie on the host, and the allocator on a GPU.
 MemoryUse memory_in_use(device::Device& device) {
   if (device.tensors_on_host()) {
     MemoryUse use = process_memory();
@@ -57,7 +59,7 @@ MemoryUse memory_in_use(device::Device& device) {
   return use;
 }
 
-/// The reference's line after the first log interval, in megabytes.
+/// Formats the reference's line after the first log interval, in megabytes.
 std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
   std::string line = fmt::format(
       "[Rank {}] (after {} iterations) memory (MB) | allocated: {:.1f} | max allocated: {:.1f}",
@@ -71,7 +73,7 @@ std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
   return line;
 }
 
-/// Weights, gradients and the rest, in megabytes, for the message of a device without memory left.
+/// Adds up weights, gradients and the rest, for the message of a device without memory left.
 std::string memory_holders(TrainedModel& model, TrainStep& step) {
   Index parameters = 0, gradients = 0;
   for (const autograd::Parameter& parameter : model.parameters()) {

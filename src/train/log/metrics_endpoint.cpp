@@ -1,3 +1,5 @@
+// Answers Prometheus and health checks from figures that the training thread leaves behind a lock:
+// a request never waits for a step, nor a step for a request.
 #include "train/log/metrics_endpoint.h"
 
 #include <vector>
@@ -32,7 +34,7 @@ io::HttpAnswer LiveMetrics::answer(const std::string& path, double now) const {
   return {.status = 404, .body = "there are /metrics and /healthz\n"};
 }
 
-/// Names as those of the reference's exporters.
+/// Writes the figures under the names of the reference's exporters.
 io::HttpAnswer LiveMetrics::metrics() const {
   const auto real = [](Index value) { return static_cast<double>(value); };
   const LiveFigures& f = figures_;
@@ -60,6 +62,8 @@ io::HttpAnswer LiveMetrics::metrics() const {
   return {.type = io::kPrometheusType, .body = io::prometheus_text(metrics)};
 }
 
+/// 503 tells an orchestrator that the run hangs; the process is left to the watchdog, which knows
+/// why.
 io::HttpAnswer LiveMetrics::health(double now) const {
   const double silent = now - last_;
   const bool well = silent <= patience_;

@@ -26,10 +26,10 @@ struct LiveFigures {
   Index resident_bytes = 0;
 };
 
-/// What answers monitoring: /metrics and /healthz. Any thread may ask.
+/// Answers monitoring: /metrics and /healthz. Any thread may ask.
 class LiveMetrics {
  public:
-  /// Healthy while an iteration, or the start, was not longer ago.
+  /// Stays healthy while an iteration, or the start, was not longer ago.
   explicit LiveMetrics(double patience_seconds) : patience_(patience_seconds) {}
 
   void finished(const LiveFigures& figures, double now);
@@ -49,7 +49,7 @@ class LiveMetrics {
   double last_ = 0;
 };
 
-/// The same behind a port (--metrics-port, --metrics-address).
+/// Serves LiveMetrics behind a port (--metrics-port, --metrics-address).
 class MetricsEndpoint {
  public:
   /// Error(environment) where the port cannot be had.

@@ -7,27 +7,27 @@
 
 namespace mpitron::train {
 
-/// What `mpitron plan --json` has promised of a run's steps.
+/// Promises of `mpitron plan --json` for a run's steps.
 struct PlannedStep {
   double seconds = 0;
   double error = 0;    // share by which nine of ten such predictions are off at most
   double waiting = 0;  // seconds in which ranks wait for each other: exposed traffic and bubble
 };
 
-/// Of the first layout of a plan file. Error(usage) names file and key.
+/// Reads the first layout of a plan file. Error(usage) names file and key.
 PlannedStep read_planned_step(const std::filesystem::path& path);
 
 /// Holds a run against its plan (--plan-file).
 class PlanDrift {
  public:
-  /// The band is `plan.error` of `plan.seconds` to both sides.
+  /// Takes the plan; its band is `plan.error` of `plan.seconds` to both sides.
   explicit PlanDrift(const PlannedStep& plan) : plan_(plan) {}
 
-  /// What to say after this iteration: once, when `kSteps` steps in a row have left the band, with
-  /// what has grown or shrunk most.
+  /// Returns what to say after this iteration: once, when `kSteps` steps in a row have left the
+  /// band, with what has grown or shrunk most.
   std::optional<std::string> operator()(const StepTime& step);
 
-  /// One step inside of the band begins the count anew.
+  /// Counts steps outside of the band in a row; one inside begins the count anew.
   static constexpr int kSteps = 100;
 
  private:

@@ -16,7 +16,7 @@ constexpr int kBarCells = 20;
 
 }  // namespace
 
-/// "1:02:03", from a day on "2d 03:04:05".
+/// Formats "1:02:03", from a day on "2d 03:04:05".
 std::string format_duration(double seconds) {
   const auto whole = static_cast<Index>(std::llround(std::max(0.0, seconds)));
   const Index hours = whole / 3600;

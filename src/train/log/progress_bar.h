@@ -8,7 +8,7 @@
 
 namespace mpitron::train {
 
-/// What a bar shows; pure data, so that the text can be tested.
+/// Contents of a bar; pure data, so that the text can be tested.
 struct ProgressState {
   Index done = 0;
   Index total = 0;
@@ -17,11 +17,11 @@ struct ProgressState {
   std::string note = {};  // shown behind, for example "loss 2.31"
 };
 
-/// `  42% [########............] 420/1000 | 3.2 it/s | ETA 0:03:01 | loss 2.31`, at most `width`
-/// columns.
+/// Renders `  42% [########............] 420/1000 | 3.2 it/s | ETA 0:03:01 | loss 2.31`, at most
+/// `width` columns.
 std::string render_progress(const ProgressState& state, int width);
 
-/// `1:02:03`, from an hour up to days as `2d 03:04:05`.
+/// Formats `1:02:03`, from an hour up to days as `2d 03:04:05`.
 std::string format_duration(double seconds);
 
 /// A bar that redraws itself on one line of a terminal, at most ten times a second. Where the

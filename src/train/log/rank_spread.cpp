@@ -5,7 +5,7 @@
 
 namespace mpitron::train {
 
-/// The busy times of all ranks: the fastest, the median, the slowest and who that is.
+/// Sorts the busy times of all ranks: the fastest, the median, the slowest and who that is.
 RankSpread gather_spread(const RankLoad& own, const Gather& gather) {
   const std::array mine{own.busy_seconds, own.memory_mib};
   const std::vector<float> all = gather(mine);

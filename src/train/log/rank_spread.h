@@ -7,13 +7,13 @@
 
 namespace mpitron::train {
 
-/// What one rank says of an interval between two log lines.
+/// Figures of one rank in an interval between two log lines.
 struct RankLoad {
   float busy_seconds = 0;  // per iteration, without waiting for other ranks
   float memory_mib = 0;    // resident
 };
 
-/// How far the ranks are apart: a rank that is busy longer than the others keeps them waiting.
+/// Distance of the ranks: one that is busy longer than the others keeps them waiting.
 struct RankSpread {
   float fastest = 0, median = 0, slowest = 0;  // busy seconds per iteration
   Index slowest_rank = 0;

@@ -1,3 +1,5 @@
+// Turns iterations into lines, events and figures. Rank 0 writes, but all ranks call, since times
+// and spreads are collectives: a rank that left one out would block the others.
 #include "train/log/training_log.h"
 
 #include <algorithm>
@@ -22,7 +24,8 @@ double unix_time() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// In the reference's order; every rank asks for the same ones, whether it ran them or not.
+/// Lists timers in the reference's order; every rank asks for the same ones, whether it ran them or
+/// not, because their numbers are gathered in one collective.
 const std::vector<std::string>& timed_parts() {
   static const std::vector<std::string> names = {"forward-backward",         "forward-compute",
                                                  "backward-compute",         "batch-generator",
@@ -168,7 +171,8 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   averages_.reset();
 }
 
-/// How long ranks were busy and what memory they hold: the fastest, the median and the slowest.
+/// Gathers how long ranks were busy and what memory they hold: the fastest, the median and the
+/// slowest.
 void TrainingLog::write_spread(Index iteration, double busy_seconds, TrainStep& state) {
   if (!config_.logging.tensorboard_dir) {
     return;
@@ -188,7 +192,7 @@ void TrainingLog::write_spread(Index iteration, double busy_seconds, TrainStep& 
   }
 }
 
-/// What the endpoint of --metrics-port answers until the next iteration.
+/// Gives the endpoint of --metrics-port what it answers until the next iteration.
 void TrainingLog::tell_live(const Progress& progress, const StepReport& step, TrainStep& state,
                             double seconds) {
   const double flops = flops_per_iteration(config_.model, progress.batch_size);
@@ -274,7 +278,7 @@ void TrainingLog::write_scalars(const Progress& progress, const StepReport& step
   metrics_->add(progress.iteration, metrics);
 }
 
-/// Losses with their perplexities, on the terminal and in the files.
+/// Tells losses with their perplexities, on the terminal and in the files.
 void TrainingLog::validation(const ValidationReport& report, const Progress& progress) {
   bar_->clear();
   if (live_ && !report.test) {

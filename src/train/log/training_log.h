@@ -19,14 +19,14 @@
 
 namespace mpitron::train {
 
-/// Where a run stands after an iteration.
+/// Position of a run after an iteration.
 struct Progress {
   Index iteration = 0;
   Index consumed_samples = 0;
   Index batch_size = 0;  // of this iteration
 };
 
-/// What one evaluation found.
+/// Results of one evaluation.
 struct ValidationReport {
   std::string where;                   // "iteration 100", or "iteration 100 on test set"
   std::optional<Index> set;            // its number with --multiple-validation-sets
@@ -34,8 +34,9 @@ struct ValidationReport {
   bool test = false;                   // of the test set
 };
 
-/// Everything that a run says of its iterations: the reference's line every `--log-interval`,
-/// TensorBoard events, metrics.jsonl in the TensorBoard folder, a progress bar on a terminal.
+/// Writes everything that a run says of its iterations: the reference's line every
+/// `--log-interval`, TensorBoard events, metrics.jsonl in the TensorBoard folder, a progress bar on
+/// a terminal.
 class TrainingLog {
  public:
   /// Rank 0 writes; the others take part where a value is made by all.
@@ -54,10 +55,10 @@ class TrainingLog {
 
  private:
   void print_line(const Progress& progress, const StepReport& step, TrainStep& state);
-  /// Collective.
+  /// Collects the ranks' times of a step's parts and writes the longest of each. Collective.
   void write_timers(Index iteration);
   void write_scalars(const Progress& progress, const StepReport& step, TrainStep& state);
-  /// For --metrics-port.
+  /// Hands the iteration's figures to the endpoint of --metrics-port.
   void tell_live(const Progress& progress, const StepReport& step, TrainStep& state,
                  double seconds);
   /// Collective: how far the ranks are apart, over the interval of a log line.

@@ -1,3 +1,5 @@
+// Finds the rows that a teacher or a reference model has to be asked for. Rows are told apart by a
+// hash of their tokens, so blends and epochs that repeat a text ask once.
 #include "train/loop/distinct_rows.h"
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 namespace mpitron::train {
 namespace {
 
-/// Samples of a set, of which a run takes the first ones: as many as it asked for.
+/// A set's samples that a run takes: the first ones, as many as it asked for.
 struct TakenSamples {
   std::shared_ptr<const data::Dataset> set;
   Index count = 0;

@@ -34,9 +34,9 @@ class DistinctRows final : public data::Dataset {
   std::string description_;
 };
 
-/// Every row that a run takes of its data sets once, in their order, but for those that are known:
-/// of a data set that is not shuffled anew, the first ones. Reads all of them; the same on every
-/// rank.
+/// Returns every row that a run takes of its data sets once, in their order, but for those that are
+/// known: of a data set that is not shuffled anew, the first ones. Reads all of them; the same on
+/// every rank.
 std::shared_ptr<const DistinctRows> distinct_rows(
     const TrainingData& data, const config::RunConfig& config,
     const std::function<bool(std::uint64_t key)>& known);

@@ -20,7 +20,7 @@ Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
           .batch_size = training.global_batch_size};
 }
 
-/// Every sample once (--full-validation).
+/// Reads every sample once (--full-validation).
 Evaluation whole_of(std::shared_ptr<const data::Dataset> dataset,
                     const config::TrainingConfig& training) {
   const Index batch = training.global_batch_size;
@@ -46,8 +46,8 @@ Evaluator::Stream Evaluator::stream_of(const Evaluation& evaluation) const {
           evaluation.samples() / together};
 }
 
-/// In microbatches of all replicas together, whose number is a whole one: what is missing at the
-/// end are samples without loss.
+/// Evaluates microbatches of all replicas together, whose number is a whole one: what is missing at
+/// the end are samples without loss.
 std::optional<StepReport> Evaluator::evaluate(const Evaluation& evaluation) const {
   if (!evaluation) {
     return std::nullopt;
@@ -102,7 +102,8 @@ double UnigramLoss::loss() const {
   return total_ > 0 ? sum / total_ : 0;
 }
 
-/// Every rank reads the first validation set as a whole.
+/// Computes the baseline; every rank reads the first validation set as a whole, so nothing has to
+/// be gathered.
 std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config) {
   if (data.sets.valid.empty()) {
     return std::nullopt;

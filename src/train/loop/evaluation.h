@@ -13,7 +13,7 @@
 
 namespace mpitron::train {
 
-/// What one evaluation reads: whole batches of `--global-batch-size` samples.
+/// Samples of one evaluation: whole batches of `--global-batch-size`.
 struct Evaluation {
   std::shared_ptr<const data::Dataset> dataset;  // null: nothing is evaluated
   Index iterations = 0;
@@ -23,17 +23,17 @@ struct Evaluation {
 
   explicit operator bool() const { return dataset != nullptr && iterations > 0; }
   Index samples() const { return iterations * batch_size; }
-  /// As StreamShare has them.
+  /// Samples in whole batches, as StreamShare counts them; 0 where the set is not read as a whole.
   Index padded_samples() const { return whole ? samples() : 0; }
 };
 
-/// `--eval-iters` batches from sample `consumed` on.
+/// Reads `--eval-iters` batches from sample `consumed` on.
 Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
                    const config::TrainingConfig& training, Index consumed);
-/// All samples; `--eval-iters` is not asked (the reference computes it likewise).
+/// Reads all samples; `--eval-iters` is not asked (the reference computes it likewise).
 Evaluation whole_of(std::shared_ptr<const data::Dataset> dataset,
                     const config::TrainingConfig& training);
-/// Of a validation set: all of it with `--full-validation`.
+/// Evaluates a validation set: all of it with `--full-validation`.
 Evaluation validation_of(std::shared_ptr<const data::Dataset> dataset,
                          const config::TrainingConfig& training, Index consumed);
 
@@ -45,7 +45,8 @@ class Evaluator {
             const config::RunConfig& config)
       : step_(step), model_(model), data_(data), config_(config) {}
 
-  /// Of each validation set, from sample `consumed` on; nothing for one without data.
+  /// Returns the losses of each validation set, from sample `consumed` on; nothing for one without
+  /// data.
   std::vector<std::optional<StepReport>> on_validation_sets(Index consumed) const;
   std::optional<StepReport> on_test_set() const;
 
@@ -57,7 +58,7 @@ class Evaluator {
     Index count = 0;
   };
   Stream stream_of(const Evaluation& evaluation) const;
-  /// Of a model whose features are compared.
+  /// Evaluates a model whose features are compared (nearest neighbours) instead of its losses.
   StepReport by_neighbours(const Evaluation& evaluation) const;
 
   TrainStep& step_;
@@ -66,9 +67,9 @@ class Evaluator {
   const config::RunConfig& config_;
 };
 
-/// The loss of the best unigram model: the entropy of the labels' own frequencies, in nats. No
-/// unigram model can do better on these tokens, so a language model that learned anything ends far
-/// below.
+/// Computes the loss of the best unigram model: the entropy of the labels' own frequencies, in
+/// nats. No unigram model can do better on these tokens, so a language model that learned anything
+/// ends far below.
 class UnigramLoss {
  public:
   /// Counts the labels that the loss mask keeps.
@@ -80,7 +81,8 @@ class UnigramLoss {
   double total_ = 0;
 };
 
-/// Of what evaluations of the first validation set read; nothing where they read nothing.
+/// Returns the unigram loss of what evaluations of the first validation set read; nothing where
+/// they read nothing.
 std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config);
 
 }  // namespace mpitron::train

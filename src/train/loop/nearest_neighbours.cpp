@@ -1,3 +1,6 @@
+// Compares features of validation images with those of training images by cosine. Each replica
+// keeps the features of its own training images; questions go round to all, which answer with their
+// best, so that no rank holds the whole set.
 #include "train/loop/nearest_neighbours.h"
 
 #include <algorithm>
@@ -13,7 +16,7 @@ namespace {
 
 constexpr Index kMost = kNeighbourCounts.back();
 
-/// x / |x|, appended to `features`.
+/// Appends x / |x| to `features`.
 template <class Value>
 void add_direction(Index width, const Value& value, std::vector<float>& features) {
   double squares = 0;
@@ -33,7 +36,7 @@ tensor::Tensor on_device(device::Device& device, const std::vector<float>& value
   return tensor::to_device(device, result);
 }
 
-/// Every member's numbers, in group order; as many on each.
+/// Gathers every member's numbers, in group order; as many on each.
 std::vector<double> gathered(comm::Group& group, const std::vector<double>& own) {
   std::vector<double> all(own.size() * static_cast<std::size_t>(group.size()));
   std::vector<double> copy = own;

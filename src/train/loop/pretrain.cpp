@@ -16,7 +16,8 @@
 namespace mpitron::train {
 namespace {
 
-/// Times of all ranks; a barrier before each part of a step, unless options say otherwise.
+/// Joins the times of all ranks; a barrier stands before each part of a step, unless options say
+/// otherwise.
 TimerGroup timer_group(device::Device& device, const comm::GroupHandle& all,
                        const config::LoggingConfig& logging) {
   TimerGroup group;
@@ -141,8 +142,8 @@ RunOutcome Pretraining::run_to_end() {
   return outcome;
 }
 
-/// One step, of which the gradients may be computed a second time from the same microbatches: where
-/// kernels were measured meanwhile, and where a loss or norm was rejected.
+/// Makes one step, of which the gradients may be computed a second time from the same microbatches:
+/// where kernels were measured meanwhile, and where a loss or norm was rejected.
 StepReport Pretraining::one_iteration(const Progress& before,
                                       std::unique_ptr<MicrobatchStream>& stream,
                                       Index& batch_size) {
@@ -192,7 +193,8 @@ void Pretraining::leave(const RerunDecision& decision, const Progress& before) {
   throw Error(*decision.exit, decision.message, true);
 }
 
-/// False where something other than the last iteration has ended the run (a signal, a time limit).
+/// Trains; false where something other than the last iteration has ended the run (a signal, a time
+/// limit).
 bool Pretraining::train(ExitWatch& watch, RunOutcome& outcome) {
   if (!data_.sets.train) {
     throw_usage("there is no training data: --split gives the training set nothing");
@@ -302,12 +304,13 @@ void Pretraining::refuse_unsaved_end(Index iteration) const {
   }
 }
 
-/// For the watch over the ranks, which tells what one was at that lets the others wait.
+/// Tells the watch over the ranks which iteration begins, so that it can say where a rank is that
+/// lets the others wait.
 void Pretraining::enter_iteration(Index iteration) {
   model_.world().set_phase(fmt::format("iteration {}", iteration));
 }
 
-/// The time of a save does not count as training.
+/// Saves; the time of a save does not count as training.
 void Pretraining::save(const Progress& progress, SaveKind kind) {
   log_.pause();
   model_.world().set_phase(fmt::format("saving iteration {}", progress.iteration));
@@ -320,7 +323,7 @@ void Pretraining::save(const Progress& progress, SaveKind kind) {
   log_.resume();
 }
 
-/// A full disk here does not end a training either.
+/// Notes progress in a file; a full disk here does not end a training either.
 void Pretraining::note_progress(const Progress& progress) {
   if (!progress_log_) {
     return;
@@ -339,14 +342,15 @@ void Pretraining::note_progress(const Progress& progress) {
   }
 }
 
-/// A stream is a pure function of the consumed samples: a second one reads the same again.
+/// Makes the stream of training data; it is a pure function of the consumed samples, so a second
+/// one reads the same again.
 std::unique_ptr<MicrobatchStream> Pretraining::training_stream(Index consumed) const {
   return std::make_unique<MicrobatchStream>(data_.sets.train, config_, data_, consumed,
                                             share_of(model_));
 }
 
-/// On the next samples of every validation set; at the end of the run from their first sample on,
-/// and on the test set as well.
+/// Evaluates on the next samples of every validation set; at the end of the run from their first
+/// sample on, and on the test set as well.
 void Pretraining::validate(const Progress& progress, bool at_end) {
   if (tasks_.finetuned && at_end) {
     if (config_.training.skip_train) {

@@ -36,25 +36,26 @@ class Pretraining {
               std::shared_ptr<Trace> trace = nullptr);
 
   /// Starts from the checkpoint that the options ask for, trains to the end, then evaluates on
-  /// validation and test sets; an exit condition ends it at once. `tuning`: what the first step
-  /// completes.
+  /// validation and test sets; an exit condition ends it at once. `tuning` is completed by the
+  /// first step.
   RunOutcome run(KernelTuning* tuning = nullptr);
 
-  /// Without a checkpoint of its own the run begins with these weights.
+  /// Sets the weights with which a run without a checkpoint of its own begins.
   void begin_with(std::shared_ptr<const ForeignWeights> weights) {
     checkpointing_.begin_with(std::move(weights));
   }
-  /// Asked at every evaluation, and what it measures is in the log. Collective.
+  /// Sets what is measured at every evaluation; its figures go to the log. Collective.
   void measure(std::function<TaskEvaluation::Figures()> tasks) {
     tasks_.measure = std::move(tasks);
   }
   TrainStep& step() { return step_; }
 
  private:
-  /// Tells who holds the memory where it does not suffice.
+  /// Runs, and where the device's memory does not suffice tells who holds it.
   RunOutcome run_within_memory();
   RunOutcome run_to_end();
-  /// False where an exit condition ended it: then nothing is evaluated, as in the reference.
+  /// Trains; false where an exit condition ended it: then nothing is evaluated, as in the
+  /// reference.
   bool train(ExitWatch& watch, RunOutcome& outcome);
   /// Saves what the decision asks for; false where the run ends.
   bool obey(const ExitDecision& decision, const Progress& progress, RunOutcome& outcome);
@@ -64,14 +65,14 @@ class Pretraining {
   void note_reached(const Progress& progress);
   /// Error(data) where a run with --save ends as planned and nobody has its last state.
   void refuse_unsaved_end(Index iteration) const;
-  /// The iteration after `before`, which is left as it is where the results say so.
+  /// Runs the iteration after `before`, which is left as it is where the results say so.
   StepReport one_iteration(const Progress& before, std::unique_ptr<MicrobatchStream>& stream,
                            Index& batch_size);
-  /// Does what the decision says of the iteration after `before`, and throws.
+  /// Obeys a decision about the iteration after `before`, and throws.
   [[noreturn]] void leave(const RerunDecision& decision, const Progress& before);
   std::unique_ptr<MicrobatchStream> training_stream(Index consumed) const;
   void validate(const Progress& progress, bool at_end);
-  /// Of `mpitron finetune`: after the last iteration of an epoch.
+  /// Evaluates after the last iteration of an epoch of `mpitron finetune`.
   void end_epoch(const Progress& progress);
   void evaluate_task(const Progress& progress, Index epoch);
 

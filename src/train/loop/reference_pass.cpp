@@ -1,3 +1,5 @@
+// Runs the frozen model of preference optimisation. A resumed run must find its rows in the file:
+// its weights have moved, so they cannot be computed any more.
 #include "train/loop/reference_pass.h"
 
 #include "checkpoint/plan/agreement.h"
@@ -13,7 +15,8 @@ constexpr const char* kReferenceFile = "reference.h5";
 
 }  // namespace
 
-/// Each row is one rank's of those with the output layer, which all others learn.
+/// Computes rows that are not known. Each row is one rank's of those with the output layer; the sum
+/// over ranks tells all others.
 void ReferencePass::compute(const std::shared_ptr<const DistinctRows>& rows) const {
   auto [stream, batches] = whole_set(rows, rows->size(), config_, data_, model_);
   std::vector<double> values(static_cast<std::size_t>(rows->size()));

@@ -7,8 +7,9 @@
 
 namespace mpitron::train {
 
-/// What the model that stays says of the pairs of a run with --dpo: computed once, by the weights
-/// that the run begins with, and kept beside its checkpoints (`reference.h5`) for runs that go on.
+/// Keeps the losses of the model that stays fixed for the pairs of a run with --dpo: computed once,
+/// by the weights that the run begins with, and kept beside its checkpoints (`reference.h5`) for
+/// runs that go on.
 class ReferencePass {
  public:
   /// All of them outlive it.

@@ -11,7 +11,7 @@
 namespace mpitron::train {
 namespace {
 
-/// A longer range is a slip of the pen, and would fill the memory.
+/// Bounds a range: a longer one is a slip of the pen, and would fill the memory.
 constexpr Index kLongestRange = 1'000'000;
 
 [[noreturn]] void refuse(std::string_view word) {
@@ -57,7 +57,7 @@ bool SkipIterations::contains(Index iteration) const {
   return std::binary_search(iterations_.begin(), iterations_.end(), iteration);
 }
 
-/// Of words that may be lists themselves: "3,5" "100-103".
+/// Parses words that may be lists themselves: "3,5" "100-103".
 std::vector<Index> parse_iterations(std::span<const std::string_view> words) {
   std::vector<Index> iterations;
   for (const std::string_view word : words) {
@@ -74,7 +74,7 @@ std::vector<Index> parse_iterations(std::span<const std::string_view> words) {
   return iterations;
 }
 
-/// Rank 0 alone reads the file of rejected iterations and tells the others, so that all skip the
+/// Reads the file of rejected iterations on rank 0 alone and tells the others, so that all skip the
 /// same ones even where the file is not on a shared disk.
 SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training) {
   std::vector<Index> skipped = training.iterations_to_skip;

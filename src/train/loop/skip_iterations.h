@@ -9,7 +9,7 @@
 
 namespace mpitron::train {
 
-/// --iterations-to-skip: iterations that only advance the data and the counters.
+/// Iterations that only advance the data and the counters (--iterations-to-skip).
 class SkipIterations {
  public:
   /// In any order, repetitions allowed; Error(usage) for one below 1.
@@ -26,7 +26,8 @@ class SkipIterations {
 /// bad word.
 std::vector<Index> parse_iterations(std::span<const std::string_view> words);
 
-/// --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0 read them.
+/// Returns --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0
+/// read them.
 SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training);
 
 }  // namespace mpitron::train

@@ -36,7 +36,7 @@ std::string counts(const TaskResult& result, bool score) {
                              result.total(), percent(result));
 }
 
-/// Probabilities of classes or choices; a score is itself.
+/// Formats probabilities of classes or choices; a score is itself.
 std::string numbers_json(std::span<const double> numbers, bool score) {
   std::vector<double> values(numbers.begin(), numbers.end());
   if (!score) {
@@ -150,7 +150,7 @@ void TaskEvaluation::write_predictions(const std::vector<std::vector<double>>& n
 
 namespace {
 
-/// How often class 1 is predicted and right, predicted and wrong, ...
+/// Counts how often class 1 is predicted and right, predicted and wrong, and so on.
 struct Confusion {
   double true_positive = 0, false_positive = 0, false_negative = 0, true_negative = 0;
 
@@ -174,6 +174,7 @@ struct Confusion {
   }
 };
 
+/// Pearson's correlation; 0 where one of both is constant.
 double pearson(const std::vector<double>& x, const std::vector<double>& y) {
   const auto n = static_cast<double>(x.size());
   const double mean_x = std::accumulate(x.begin(), x.end(), 0.0) / n;
@@ -187,7 +188,8 @@ double pearson(const std::vector<double>& x, const std::vector<double>& y) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
 }
 
-/// From 1 on; equal values share the mean of their ranks.
+/// Ranks values from 1 on; equal values share the mean of their ranks, as Spearman's correlation
+/// wants it.
 std::vector<double> ranks(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -21,16 +21,17 @@ struct TaskResult {
   void append(const TaskResult& other);
 };
 
-/// What the numbers of a sample say: the class with the largest, the first one among equals, or a
-/// score.
+/// Returns the prediction in a sample's numbers: the class with the largest, the first one among
+/// equals, or a score.
 double prediction_of(std::span<const double> numbers, const config::TextHead& head);
 
-/// What is told of a task beside its accuracy, as scikit-learn defines it: F1 of class 1; Matthews'
-/// correlation; Pearson's and Spearman's correlations of scores. 0 where it is not defined.
+/// Returns a task's measures beside its accuracy, as scikit-learn defines them: F1 of class 1;
+/// Matthews' correlation; Pearson's and Spearman's correlations of scores. 0 where one is not
+/// defined.
 std::vector<std::pair<std::string, double>> other_metrics(const TaskResult& result,
                                                           config::TaskMetric metric);
 
-/// What a model says of the files of --valid-data: each sample once, in every layout.
+/// Evaluates a model on the files of --valid-data: each sample once, in every layout.
 class TaskEvaluation {
  public:
   /// All of them outlive it.
@@ -44,7 +45,7 @@ class TaskEvaluation {
   Figures run(Index epoch) const;
 
  private:
-  /// What the head says of each sample: [samples, columns], on all ranks.
+  /// Returns the head's numbers of each sample: [samples, columns], on all ranks.
   std::vector<double> numbers_of(const TaskFile& file) const;
   TaskResult result_of(const TaskFile& file, const std::vector<double>& numbers) const;
   void write_predictions(const std::vector<std::vector<double>>& numbers) const;

@@ -1,3 +1,5 @@
+// Writes a teacher's file. Rank 0 lays it out with all keys first; then every replica writes its
+// rows at known offsets, so ranks neither wait for each other nor share a library's state.
 #include "train/loop/teacher_pass.h"
 
 #include <algorithm>
@@ -15,13 +17,13 @@
 namespace mpitron::train {
 namespace {
 
-/// The likeliest words of tokens: [tokens, k] each.
+/// Likeliest words of tokens: [tokens, k] each.
 struct LikeliestWords {
   std::vector<std::int32_t> ids;
   std::vector<float> log_probs;
 };
 
-/// Of one row of logits; of equal ones the lower id comes first.
+/// Takes the k likeliest of one row of logits; of equal ones the lower id comes first.
 void take_likeliest(std::span<const float> logits, std::span<std::int32_t> ids,
                     std::span<float> log_probs) {
   std::vector<std::int32_t> order(logits.size());
@@ -42,7 +44,7 @@ void take_likeliest(std::span<const float> logits, std::span<std::int32_t> ids,
   }
 }
 
-/// Of the sequence of row `sample` of logits [s, b, v].
+/// Takes those of the sequence of row `sample` of logits [s, b, v].
 LikeliestWords likeliest(const tensor::Tensor& logits, Index sample, Index k, Index threads) {
   const Index s = logits.shape()[0], b = logits.shape()[1], v = logits.shape()[2];
   const auto words = static_cast<std::size_t>(s * k);

@@ -5,7 +5,7 @@
 
 namespace mpitron::train {
 
-/// Writes what a run's model says of all rows of its data sets (--teacher-output), for a student
+/// Writes a model's likeliest words for all rows of its data sets (--teacher-output), for a student
 /// that learns from it (--teacher-file). Each replica writes its rows.
 class TeacherPass {
  public:
@@ -14,7 +14,7 @@ class TeacherPass {
               const config::RunConfig& config)
       : step_(step), model_(model), data_(data), config_(config) {}
 
-  /// Collective.
+  /// Runs the model over all rows and writes the file. Collective.
   void run() const;
 
  private:

@@ -29,7 +29,7 @@ double flops_per_iteration(const config::ModelConfig& model, Index batch_size) {
   return tokens_of(batch_size, model.seq_length) * kPerMultiplyAdd * (layers + mtp_glue + logits);
 }
 
-/// The same of one layer, for a table by layer.
+/// Counts the operations of one layer, for a table by layer.
 double layer_flops_per_iteration(const config::ModelConfig& model, const config::LayerSpec& layer,
                                  Index batch_size) {
   if (!layer.cross_attention) {

@@ -9,7 +9,8 @@ namespace mpitron::train {
 /// reference's simplifications: of an encoder-decoder the encoder counts.
 double flops_per_iteration(const config::ModelConfig& model, Index batch_size);
 
-/// What one layer has of it; of one with cross attention also that, over decoder_seq_length tokens.
+/// Counts the operations of one layer; of one with cross attention also that, over
+/// decoder_seq_length tokens.
 double layer_flops_per_iteration(const config::ModelConfig& model, const config::LayerSpec& layer,
                                  Index batch_size);
 

@@ -1,3 +1,5 @@
+// Keeps largest values and histories of scales, and the rounded weights of a step. Histories
+// advance once a step, over the ranks of the stage, so that scales are those of any layout.
 #include "train/model/fp8_state.h"
 
 #include <algorithm>
@@ -12,7 +14,7 @@ namespace {
 using autograd::Fp8Products;
 using tensor::Tensor;
 
-/// Of the largest values that the scales follow from.
+/// Shape of the largest values that the scales follow from.
 Shape amax_shape(const Fp8Products& fp8, const Shape& weight) {
   const Index block = fp8.scaling == Fp8Products::Scaling::blocks ? Fp8Products::kBlock : 0;
   const kernels::Fp8Blocks blocks{block, block};
@@ -27,6 +29,7 @@ bool keeps_fp8_weights(const config::RunConfig& config) {
          config::num_microbatches(config.training, config.parallel.data_parallel_size) > 1;
 }
 
+/// Makes memory for the 8-bit numbers of weights that several microbatches of a step share.
 Fp8Weights::Fp8Weights(device::Device& device, autograd::ParameterList& parameters, bool keep) {
   if (!keep) {
     return;
@@ -63,6 +66,8 @@ Tensor zeros(device::Device& device, const Shape& shape) {
 
 }  // namespace
 
+/// Puts the histories of all scales into one tensor, so that a step updates them by one kernel and
+/// one exchange.
 Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& parameters,
                            bool largest)
     : device_(device), largest_(largest) {
@@ -87,6 +92,8 @@ Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& para
   }
 }
 
+/// Joins largest values over the ranks that hold parts of the same tensors, then advances the
+/// histories: the same numbers on every rank.
 void Fp8Histories::update(const comm::ParallelGroups& groups) {
   if (!rows_) {
     return;

@@ -38,7 +38,7 @@ class Fp8Histories {
   /// Gives the parameters' histories their memory, zeros. `largest`: of a history, not the newest.
   Fp8Histories(device::Device& device, autograd::ParameterList& parameters, bool largest);
 
-  /// At the end of a step, on all ranks of the stage.
+  /// Updates at the end of a step, on all ranks of the stage.
   void update(const comm::ParallelGroups& groups);
 
  private:

@@ -1,3 +1,5 @@
+// Writes which update rule takes which parameters of the whole model, layers and experts under one
+// name.
 #include "train/model/optimizer_table.h"
 
 #include <algorithm>
@@ -48,6 +50,7 @@ optim::ParameterTraits traits_of(const autograd::Parameter& parameter) {
           .scale_lr = parameter.name.starts_with("head.")};
 }
 
+/// Builds the whole model and sorts its parameters into the optimizer's groups.
 std::string optimizer_table(const config::RunConfig& config, device::Device& device) {
   struct Row {
     std::string text;

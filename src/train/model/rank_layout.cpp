@@ -1,3 +1,4 @@
+// Divides ranks among the parallel sizes and names the option whose size does not fit.
 #include "train/model/rank_layout.h"
 
 namespace mpitron::train {

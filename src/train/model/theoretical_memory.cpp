@@ -23,13 +23,13 @@ double state_replicas(const MemoryLayout& layout) {
   return layout.use_distributed_optimizer ? static_cast<double>(layout.data_parallel_size) : 1;
 }
 
-/// Of a number in this type, with its share of a block's scale.
+/// Returns the bytes of a number in this type, with its share of a block's scale.
 double stored_bytes(DType type) {
   const bool scaled = type == DType::f16 || type == DType::u8;
   return static_cast<double>(size_of(type)) + (scaled ? 1.0 / 64 : 0);
 }
 
-/// Of all layers, prediction depths aside.
+/// Adds up the costs of all layers, prediction depths aside.
 nn::LayerCosts costs_of_layers(const config::ModelConfig& model) {
   nn::LayerCosts costs;
   for (Index number = 1; number <= model.num_layers; ++number) {
@@ -88,8 +88,8 @@ double weight_and_optimizer_bytes(const config::ModelConfig& model, const Memory
   return theoretical_parameters(model, layout).most_loaded_shard * per_parameter;
 }
 
-/// Where a share of the parameters is updated by the processor, the host has a copy of them and of
-/// their state.
+/// Counts the host's memory where a share of the parameters is updated by the processor: a copy of
+/// them and their state.
 double host_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                             const StateBytes& bytes) {
   const double per_parameter =

@@ -24,7 +24,8 @@ struct StateBytes {
   double state = 12;         // master and both moments, or what is stored for them
   double host_fraction = 0;  // of the state, in the host's memory
 };
-/// With the types of --use-precision-aware-optimizer and the share of --optimizer-cpu-offload.
+/// Returns the bytes of state of a parameter, with the types of --use-precision-aware-optimizer and
+/// the share of --optimizer-cpu-offload.
 StateBytes state_bytes(const config::OptimizerConfig& config);
 
 struct ParameterCounts {
@@ -45,7 +46,7 @@ ParameterCounts theoretical_parameters(const config::ModelConfig& model,
 /// without what lies in the host's memory.
 double weight_and_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                                   const StateBytes& bytes = {});
-/// What of this lies in the host's memory, with a copy of the parameters there.
+/// Returns the part of this that lies in the host's memory, with a copy of the parameters there.
 double host_optimizer_bytes(const config::ModelConfig& model, const MemoryLayout& layout,
                             const StateBytes& bytes);
 
@@ -69,7 +70,7 @@ TheoreticalMemory theoretical_memory(const config::RunConfig& run);
 
 /// The line the reference prints once; activations only where the formula holds.
 std::string theoretical_memory_line(double weight_and_optimizer, std::optional<double> activation);
-/// Of a run whose vocabulary is known.
+/// Formats the reference's line for a run whose vocabulary is known.
 std::string theoretical_memory_line(const config::RunConfig& run);
 
 }  // namespace mpitron::train

@@ -52,6 +52,8 @@ TrainedModel::TrainedModel(device::Device& device, const config::RunConfig& conf
   }
 }
 
+/// Freezes parameters that a run does not train: all but the factors with low-rank updates, else
+/// those that options name.
 void freeze_parameters(const config::ModelConfig& config, autograd::ParameterList& parameters) {
   for (autograd::Parameter& parameter : parameters) {
     if (config.lora) {

@@ -25,7 +25,7 @@ class TrainedModel {
   Index stage() const { return groups_.pipeline->rank(); }
   Index chunks() const { return static_cast<Index>(parts_.size()); }
   models::Model& chunk(Index i) { return *parts_[static_cast<std::size_t>(i)]; }
-  /// Of all chunks.
+  /// Returns the parameters of all chunks.
   autograd::ParameterList& parameters() { return *parameters_; }
   /// The table of word embeddings where first and last stage each hold it; null otherwise.
   autograd::Parameter* shared_embedding() const { return shared_embedding_; }

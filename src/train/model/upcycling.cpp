@@ -14,8 +14,8 @@ using tensor::ShardedTensor;
 
 constexpr std::string_view kExperts = ".experts.local_experts.";
 
-/// Where `part` of a dense matrix lies, of which an expert's shard is a range; the dimension
-/// consists of `blocks` blocks, each cut into `parts`.
+/// Returns the place of `part` of a dense matrix, of which an expert's shard is a range; the
+/// dimension consists of `blocks` blocks, each cut into `parts`.
 Shard part_of_dense(const ShardedTensor& expert, int dim, Index blocks, Index part, Index parts) {
   const Index width = expert.shape[dim] / blocks;
   Shard shard{.dim = dim, .ranges = expert.shard.ranges};

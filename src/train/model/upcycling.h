@@ -39,7 +39,7 @@ class DenseView final : public tensor::StateVisitor {
   std::vector<tensor::TensorView> experts_;
 };
 
-/// What both matrices of an expert are multiplied by.
+/// Returns the factor by which both matrices of an expert are multiplied.
 double expert_scale(const config::ModelConfig& model, Index parts);
 
 }  // namespace mpitron::train

@@ -25,7 +25,8 @@ Index rounded_up(Index value, Index unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// The run, narrow and short.
+/// Makes the run narrow and short, but leaves what a layout may get wrong: its parallel sizes,
+/// chunks, experts and dropout.
 config::RunConfig scaled_down(config::RunConfig run) {
   config::ParallelConfig& p = run.parallel;
   const Index tensor = p.tensor_model_parallel_size;
@@ -81,13 +82,15 @@ config::RunConfig scaled_down(config::RunConfig run) {
   return run;
 }
 
+/// Removes everything that belongs to a layout.
 config::RunConfig on_one_rank(config::RunConfig run) {
   run.parallel = config::ParallelConfig{};
   run.model.tp_comm_overlap = run.model.distribute_saved_activations = false;
   return run;
 }
 
-/// Where two rows of numbers part; -1: nowhere.
+/// Returns where two rows of numbers part, relative to the second; -1: nowhere. NaN is apart from
+/// everything.
 Index first_apart(const std::vector<double>& a, const std::vector<double>& b, double tolerance) {
   for (std::size_t i = 0; i < b.size(); ++i) {
     if (!(std::abs(a[i] - b[i]) <= tolerance * std::abs(b[i]))) {
@@ -158,7 +161,7 @@ std::vector<StepReport> train(const config::RunConfig& run, TrainedModel& model,
   return reports;
 }
 
-/// This rank's parts of the weights.
+/// Keeps this rank's parts of the weights; the caller joins them by name.
 void keep_weights(device::Device& device, TrainedModel& model, LayoutOutcome& outcome) {
   for (const autograd::Parameter& parameter : model.parameters()) {
     if (parameter.four_bits) {

@@ -8,7 +8,8 @@
 
 namespace mpitron::train {
 
-/// What a layout and one rank computed for the same small model.
+/// Results of a layout and of one rank for the same small model, by which a layout is proven:
+/// weights, losses and gradient norms after a few steps.
 struct ParityTensor {
   std::string name;
   double distance = 0;  // ||layout - one rank|| / ||one rank||
@@ -21,7 +22,7 @@ struct ParityCertificate {
   std::vector<ParityTensor> tensors;  // weights after the last step, in order of creation
   double tolerance = 1e-6;
 
-  /// Losses of an iteration.
+  /// Counts the losses of an iteration.
   std::size_t objectives() const {
     return losses.size() / std::max<std::size_t>(grad_norms.size(), 1);
   }
@@ -36,7 +37,7 @@ struct ParityCertificate {
 /// may flip.
 ParityCertificate prove_parity(const config::RunConfig& run);
 
-/// What a short run leaves: the same in every layout, but for rounding.
+/// Results of a short run: the same in every layout, but for rounding.
 struct LayoutOutcome {
   std::vector<double> losses;      // of each iteration, all its objectives
   std::vector<double> grad_norms;  // of each iteration

@@ -11,7 +11,7 @@
 
 namespace mpitron::train {
 
-/// The batches of a recorded run, whose file is batches.safetensors.
+/// Hands out the batches of a recorded run, whose file is batches.safetensors.
 class RecordedBatches {
  public:
   virtual ~RecordedBatches() = default;
@@ -19,7 +19,7 @@ class RecordedBatches {
   virtual HostMicrobatch rows(Index first, Index count) = 0;
 };
 
-/// A column of the file, its elements as T.
+/// Reads a column of the file, its elements as T.
 template <class Stored, class T>
 std::vector<T> recorded_column(const io::SafetensorsFile& file, const char* name) {
   const auto stored = file.at(name).as<Stored>();
@@ -30,7 +30,7 @@ std::vector<T> recorded_column(const io::SafetensorsFile& file, const char* name
   return values;
 }
 
-/// Rows [first, first + count) of a column of `rows` rows.
+/// Cuts rows [first, first + count) out of a column of `rows` rows.
 template <class T>
 std::span<const T> recorded_rows(const std::vector<T>& column, Index rows, Index first,
                                  Index count) {
@@ -39,7 +39,7 @@ std::span<const T> recorded_rows(const std::vector<T>& column, Index rows, Index
                                    static_cast<std::size_t>(count * width));
 }
 
-/// Images of a recorded run, with labels or masks; rows are consumed round and round.
+/// Images of a recorded run, with labels or masks; after the last row the first follows.
 class RecordedImages final : public RecordedBatches {
  public:
   RecordedImages(const std::filesystem::path& folder, const config::VisionConfig& vision);
@@ -57,11 +57,11 @@ class RecordedImages final : public RecordedBatches {
   std::vector<std::int64_t> row_labels_;
 };
 
-/// Recorded runs on images tell sizes instead of flags ("dims" of config.json); this says which
-/// flags they stand for. Error(data) where a size is missing.
+/// Returns the flags of a recorded run on images, which tells sizes instead ("dims" of
+/// config.json). Error(data) where a size is missing.
 std::vector<std::string> vision_flags(const std::filesystem::path& config_path);
 
-/// The name that the reference's image models give a parameter of ours.
+/// Returns the name that the reference's image models give a parameter of ours.
 std::string vision_name(std::string parameter);
 
 /// Logits or painted images of a recorded microbatch, as the model computes them.
@@ -70,8 +70,8 @@ struct RecordedLogits {
   std::vector<float> values;  // [b, s, v]
   Index rows = 0;             // of the microbatch; 0: as many as samples
 };
-/// [b, classes] as one position, images [b, 3, H, W] as patches. Of DINO what the student says of
-/// all crops, in the order of the model.
+/// Reads logits: [b, classes] as one position, images [b, 3, H, W] as patches; of DINO the
+/// student's outputs for all crops, in the order of the model.
 RecordedLogits vision_logits(const io::SafetensorsFile& recorded,
                              const config::VisionConfig& vision);
 
@@ -94,23 +94,23 @@ class RecordedConversations final : public RecordedBatches {
   std::vector<float> row_pixels_;  // of the rows last asked for
 };
 
-/// Whether a folder holds a recorded run of a head over an encoder (losses.json names it).
+/// Tells whether a folder holds a recorded run of a head over an encoder (losses.json names it).
 bool is_recorded_head(const std::filesystem::path& folder);
 
-/// Such runs tell sizes instead of flags ("dims" of losses.json); this says which flags they stand
-/// for. Error(data) where one is missing.
+/// Returns the flags of such a run, which tells sizes instead ("dims" of losses.json). Error(data)
+/// where one is missing.
 std::vector<std::string> head_flags(const std::filesystem::path& losses_path);
 
-/// [b, classes or choices], as one position.
+/// Reads logits [b, classes or choices], as one position.
 RecordedLogits head_logits(const io::SafetensorsFile::Tensor& recorded);
 
 /// Labelled texts of a recorded run.
 class RecordedHeadTexts final : public RecordedBatches {
  public:
-  /// `prefix`: of the names of columns; "valid_": those that are never learned.
+  /// Reads columns whose names begin with `prefix`; "valid_": those that are never learned.
   RecordedHeadTexts(const std::filesystem::path& folder, const config::TextHead& head,
                     const std::string& prefix);
-  /// Rows are texts, of which a sample has several.
+  /// Returns texts, of which a sample has several where it is a choice among them.
   HostMicrobatch rows(Index first, Index count) override;
 
  private:

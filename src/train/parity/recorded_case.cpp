@@ -1,3 +1,5 @@
+// Reads a recorded case: flags, losses and weights of a run of Megatron-Core, and its batches when
+// they are asked for. Names and shapes are checked against our model before a number is copied.
 #include "train/parity/recorded_case.h"
 
 #include <algorithm>
@@ -56,7 +58,8 @@ RecordedIteration recorded(const json& row, const std::filesystem::path& path) {
   return result;
 }
 
-/// Later releases call the mixer's convolution so in the model; its checkpoints have our name.
+/// Returns the name of the mixer's convolution in checkpoints; later releases call it otherwise in
+/// the model.
 std::string other_name(std::string name) {
   if (const std::size_t at = name.find(".conv1d."); at != std::string::npos) {
     name.replace(at, 8, ".conv1d_");
@@ -64,10 +67,11 @@ std::string other_name(std::string name) {
   return name;
 }
 
-/// Of an encoder's parameters in a model with a language model.
+/// Prefix of an encoder's parameters in a model with a language model.
 constexpr std::string_view kEncoderPrefix = "vision_model.";
 
-/// As the model has it, where the two differ in how dimensions are split (class tokens, patches).
+/// Returns the shape that the model has, where the two differ in how dimensions are split (class
+/// tokens, patches).
 Shape shape_of(const io::SafetensorsFile::Tensor& recorded, const Shape& wanted) {
   Shape shape;
   Index numel = 1;
@@ -121,6 +125,7 @@ void RecordedCase::read_configuration() {
   }
   qk_l2_norm_ = run.value("qk_l2_norm", false);
 }
+// Case folders are the reference's own output, so their layout is not ours to choose.
 
 void RecordedCase::read_losses() {
   const std::filesystem::path path = folder_ / "losses.json";
@@ -168,6 +173,8 @@ void RecordedCase::apply_settings_without_flags(config::RunConfig& config) {
   model_ = config.model;
 }
 
+/// Copies each recorded weight, cut to this rank's part; problems are collected, so that one
+/// message names all of them.
 void RecordedCase::load_weights(device::Device& device, autograd::ParameterList& parameters,
                                 bool whole_model) const {
   std::string problems;

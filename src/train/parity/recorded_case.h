@@ -12,7 +12,7 @@
 
 namespace mpitron::train {
 
-/// What the reference recorded of one iteration.
+/// Records of one iteration of the reference.
 struct RecordedIteration {
   double loss = 0;
   std::optional<double> grad_norm;  // absent where the reference skipped the update
@@ -32,17 +32,18 @@ class RecordedCase {
 
   const std::string& name() const { return name_; }
   const std::filesystem::path& folder() const { return folder_; }
-  /// gpt, bert, t5, mamba, vit or vlm.
+  /// Returns the model's kind: gpt, bert, t5, mamba, vit or vlm.
   const std::string& model_type() const { return model_type_; }
-  /// Whether it is of an image encoder alone, which `flags` put into a vlm; nothing is trained.
+  /// Tells whether the recording is of an image encoder alone, which `flags` put into a vlm;
+  /// nothing is trained.
   bool encoder_only() const { return encoder_only_; }
   const std::vector<std::string>& flags() const { return flags_; }
   const std::vector<RecordedIteration>& iterations() const { return iterations_; }
   /// L2 norms of the parameters at the end, by name; empty where they were not recorded.
   const std::map<std::string, double>& final_norms() const { return final_norms_; }
-  /// The name that a recorded weight or norm has for a parameter of ours.
+  /// Returns the name that a recorded weight or norm has for a parameter of ours.
   std::string recorded_name(const std::string& parameter) const;
-  /// Recorded settings that the reference has no flag for (an attention window).
+  /// Applies recorded settings that the reference has no flag for (an attention window).
   void apply_settings_without_flags(config::RunConfig& config);
 
   /// Copies the recorded initial weights into the parameters, or what lies here of them;

@@ -1,3 +1,5 @@
+// Reads recorded rows of texts with images. Images follow each other in one array, so a row's are
+// found by adding up what the rows before it have.
 #include <numeric>
 
 #include "models/llava/llava_batch.h"

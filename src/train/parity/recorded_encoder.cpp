@@ -11,7 +11,8 @@
 namespace mpitron::train {
 namespace {
 
-/// One image a row, with a token behind it.
+/// Rows of one image each, with a token behind it: the shortest text that a vision-language model
+/// reads.
 struct RowsOfImages {
   explicit RowsOfImages(const io::SafetensorsFile& file)
       : pixels(recorded_column<float, float>(file, "images")),

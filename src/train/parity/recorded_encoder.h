@@ -5,8 +5,8 @@
 
 namespace mpitron::train {
 
-/// Largest difference of what the image encoder of a vlm makes of recorded images, over all ranks,
-/// from the recorded output [T, positions, h]. `model` has the recorded weights; `folder`:
+/// Returns the largest difference, over all ranks, of the encoder's outputs for recorded images
+/// from the recorded output [T, positions, h]. `model` has the recorded weights; `folder` has
 /// batches.safetensors with images [T, 3, H, W] and logits.safetensors with the output.
 double compare_encoder(device::Device& device, TrainedModel& model,
                        const std::filesystem::path& folder);

@@ -27,7 +27,7 @@ double difference_of(const std::vector<double>& got, const std::vector<double>& 
   return worst;
 }
 
-/// Of the depths of multi-token prediction, in one iteration.
+/// Reads the losses of the depths of multi-token prediction in one iteration.
 std::vector<double> prediction_losses(const json& row) {
   std::vector<double> losses;
   const auto next = [&] { return row.find(fmt::format("mtp_{}_loss", losses.size() + 1)); };
@@ -37,8 +37,9 @@ std::vector<double> prediction_losses(const json& row) {
   return losses;
 }
 
-/// The reference's transformer layer of a depth has number 1 (MultiTokenPredictionLayer gives it
-/// none), and its router's losses are added to those of that layer (save_to_aux_losses_tracker).
+/// Brings our losses of layers into the reference's places: its transformer layer of a depth has
+/// number 1 (MultiTokenPredictionLayer gives it none), and its router's losses are added to those
+/// of that layer (save_to_aux_losses_tracker).
 std::vector<double> as_recorded(const LayerLosses& told, std::size_t decoder_layers) {
   std::vector<double> layers = told.layers;
   for (std::size_t depth = decoder_layers;
@@ -99,7 +100,7 @@ double RecordedLayers::difference(Index iteration, const LayerReport& layers) co
   return worst;
 }
 
-/// Those of layers are recorded; a centre of outputs shows in the losses.
+/// Compares buffers of layers, which are recorded; a centre of outputs shows in the losses.
 bool RecordedLayers::buffers_agree(device::Device& device, autograd::ParameterList& parameters,
                                    double tolerance) const {
   const auto near = [tolerance](double a, double b) { return std::abs(a - b) <= tolerance; };

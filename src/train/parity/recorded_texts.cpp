@@ -13,7 +13,7 @@ std::vector<std::int64_t> integers(const io::SafetensorsFile& file, const char* 
   return recorded_column<std::int32_t, std::int64_t>(file, name);
 }
 
-/// Token 0 is padding.
+/// Derives the padding mask: token 0 is padding.
 std::vector<std::int64_t> padding_of(const std::vector<std::int64_t>& tokens) {
   std::vector<std::int64_t> mask;
   std::ranges::transform(tokens, std::back_inserter(mask),

@@ -61,7 +61,7 @@ constexpr std::pair<const char*, const char*> kNames[] = {
     {".mlp.linear_fc2.", ".mlp.dense_4h_to_h."},
     {".final_layernorm.", ".final_norm."}};
 
-/// [n, 1, H, W] -> [n, patches]: masks are of whole patches.
+/// Reduces masks [n, 1, H, W] to [n, patches]: they are of whole patches.
 std::vector<float> patch_masks(const std::vector<float>& pixels,
                                const config::VisionConfig& vision) {
   const Index plane = vision.image_height * vision.image_width;
@@ -77,7 +77,7 @@ std::vector<float> patch_masks(const std::vector<float>& pixels,
   return masks;
 }
 
-/// Of crops of images.
+/// Adds the options of crops of images.
 void add_dino_flags(const json& dims, std::vector<std::string>& flags) {
   constexpr std::pair<const char*, const char*> kOfDino[] = {
       {"local", "--dino-local-img-size"},
@@ -99,7 +99,7 @@ void add_dino_flags(const json& dims, std::vector<std::string>& flags) {
   }
 }
 
-/// Of texts with images.
+/// Adds the options of texts with images.
 void add_conversation_flags(const json& dims, std::vector<std::string>& flags) {
   flags.insert(flags.end(), std::begin(kShared), std::end(kShared));
   const std::string length = word(dims.at("maxlen"));
@@ -141,7 +141,7 @@ void add_conversation_flags(const json& dims, std::vector<std::string>& flags) {
   add_if(std::ranges::count(frozen, "vision_model") > 0, "--freeze-ViT");
 }
 
-/// The smallest one that an encoder without a language model fits; nothing is trained.
+/// Adds the smallest language model that an encoder without one fits; nothing is trained.
 void add_language_model(json& dims) {
   const Index grid =
       dims.value("img", Index{0}) / std::max<Index>(1, dims.value("patch", Index{1}));
@@ -203,8 +203,8 @@ std::string vision_name(std::string parameter) {
 
 namespace {
 
-/// Rows crop by crop become those of the large crops, then those of the small ones, each image by
-/// image.
+/// Orders rows that were recorded crop by crop as the model has them: the large crops, then the
+/// small ones, each image by image.
 RecordedLogits crop_logits(const io::SafetensorsFile::Tensor& recorded, Index locals) {
   const auto values = recorded.as<float>();
   const Index rows = recorded.shape.at(0), columns = recorded.shape.at(1);
@@ -222,7 +222,7 @@ RecordedLogits crop_logits(const io::SafetensorsFile::Tensor& recorded, Index lo
   return result;
 }
 
-/// Images as patches.
+/// Cuts painted images into patches.
 RecordedLogits painted_logits(const io::SafetensorsFile::Tensor& recorded, Index patch) {
   const auto values = recorded.as<float>();
   RecordedLogits result{.samples = recorded.shape.at(0)};

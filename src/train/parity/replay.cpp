@@ -19,6 +19,7 @@
 namespace mpitron::train {
 namespace {
 
+/// Difference relative to the recorded value; NaN is infinitely far.
 double relative(double value, double expected) {
   const double difference = std::abs(value - expected) / std::max(std::abs(expected), 1e-30);
   return std::isnan(difference) ? INFINITY : difference;
@@ -28,19 +29,20 @@ float as_float(const tensor::Tensor& x, Index at) {
   return visit_dtype(x.dtype(), [&]<class T>() { return static_cast<float>(x.data<T>()[at]); });
 }
 
-/// [b, 1 or s, s], for the host: 1 where a key is hidden; absent where none is.
+/// Brings the mask [b, 1 or s, s] to the host: 1 where a key is hidden; absent where none is.
 tensor::Tensor hidden_keys(device::Device& device, const tensor::Tensor& mask) {
   return mask ? tensor::to_host(device, mask) : tensor::Tensor();
 }
 
-/// Behind the text, where nothing is learned or looked at: what is computed there is not defined.
+/// Tells positions behind the text, where nothing is learned or looked at: what is computed there
+/// is not defined.
 bool is_padding(const tensor::Tensor& mask, Index sample, Index position) {
   return mask && mask.shape()[1] == 1 &&
          mask.data<std::uint8_t>()[sample * mask.shape()[2] + position] != 0;
 }
 
-/// Largest difference of the logits of the first microbatch over all ranks; recorded [b, s, v],
-/// ours [s, b, v] of this rank's positions.
+/// Returns the largest difference of the logits of the first microbatch over all ranks; recorded
+/// [b, s, v], ours [s, b, v] of this rank's positions.
 double compare_logits(TrainStep& step, TrainedModel& model, const HostMicrobatch& samples,
                       const RecordedLogits& expected) {
   double worst = 0;
@@ -69,8 +71,8 @@ double compare_logits(TrainStep& step, TrainedModel& model, const HostMicrobatch
   return model.world().all()->reduce(worst, comm::Reduction::maximum);
 }
 
-/// Likewise after training. What all choices of a sample have in common counts for nothing and is
-/// learned from rounding alone: it is taken off.
+/// Returns the same after training. What all choices of a sample have in common counts for nothing
+/// and is learned from rounding alone: it is taken off.
 double compare_last_logits(TrainStep& step, TrainedModel& model, RecordedCase::Unlearned& last) {
   const config::TextHead& head = *model.chunk(0).config().text_head;
   if (head.choices == 1) {
@@ -114,8 +116,8 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
   return result;
 }
 
-/// How far the norm of a parameter may lie from the recorded one, beside others of its type, where
-/// its gradient is rounding alone, of which Adam makes whole steps.
+/// Returns how far the norm of a parameter may lie from the recorded one, where its gradient is
+/// rounding alone, of which Adam makes whole steps: beside others of its type.
 double norm_allowance(const autograd::Parameter& parameter) {
   if (parameter.name == "multichoice_head.bias") {  // all choices have it in common
     return INFINITY;
@@ -125,8 +127,8 @@ double norm_allowance(const autograd::Parameter& parameter) {
   return of_keys && parameter.value.dtype() != DType::f32 ? 100 : 1;
 }
 
-/// Largest difference of the L2 norms of this rank's parameters from the recorded ones, relative
-/// to norms above 0.01 (biases hardly leave 0).
+/// Returns the largest difference of the L2 norms of this rank's parameters from the recorded ones,
+/// relative to norms above 0.01 (biases hardly leave 0).
 double compare_norms(TrainStep& step, TrainedModel& model, const RecordedCase& recorded) {
   step.replicas().make_whole();
   double worst = 0;

@@ -13,9 +13,9 @@
 
 namespace mpitron::train {
 
-/// How far a replay may differ from the recording: relative for loss and gradient norm, absolute
-/// for logits. Larger in half precision, where rounding noise alone moves the reference's own
-/// curves.
+/// Bounds of a replay's differences from the recording: relative for loss and gradient norm,
+/// absolute for logits. They are larger in half precision, where rounding noise alone moves the
+/// reference's own curves.
 struct ReplayTolerance {
   double loss = 2e-5;
   double grad_norm = 2e-4;
@@ -25,8 +25,9 @@ struct ReplayTolerance {
   double final_norms = 1e-4;   // of parameters, relative to those above 0.01
   double buffers = 0;          // absolute; 0: to the last bit
 
-  /// Rounding alone changes experts where a router's scores come of an iteration's end (sinkhorn)
-  /// or of half precision; so it does between two runs of the reference with other rounding.
+  /// Returns the bounds for a model. Rounding alone changes experts where a router's scores come of
+  /// an iteration's end (sinkhorn) or of half precision; so it does between two runs of the
+  /// reference with other rounding.
   static ReplayTolerance of(const config::ModelConfig& model);
 };
 
@@ -57,9 +58,9 @@ struct ReplayResult {
 ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& recorded,
                     const std::vector<std::string>& extra_flags, std::size_t iterations = SIZE_MAX);
 
-/// What a recorded run of the reference tells of single layers: their own losses in each iteration
-/// (aux_losses.json; of the depths of multi-token prediction losses.json) and the buffers that it
-/// ended with (losses.json). Empty for dense models.
+/// Records of single layers of the reference: their own losses in each iteration (aux_losses.json;
+/// of the depths of multi-token prediction losses.json) and the buffers that it ended with
+/// (losses.json). Empty for dense models.
 class RecordedLayers {
  public:
   /// Reads the files in `folder`; Error(data) names what is wrong. `decoder_layers`: without the

@@ -1,3 +1,5 @@
+// Appends rejected results to a file of the reference's form, and finds the iterations that are to
+// be skipped.
 #include <charconv>
 #include <chrono>
 #include <fstream>

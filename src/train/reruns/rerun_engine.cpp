@@ -104,7 +104,7 @@ RerunDecision RerunEngine::judge(Index iteration, const Results& results) {
               fmt::format("iteration {}: {}; it is computed again", iteration, result.complaint)};
 }
 
-/// Without another run that could tell more.
+/// Rejects a result without another run that could tell more.
 RerunDecision RerunEngine::reject(Index iteration, const Result& result) const {
   RerunDecision decision{.status = "RERUN_DISABLED",
                          .result = result.value,
@@ -189,7 +189,7 @@ RerunDecision RerunEngine::compare_with_earlier_run(const Results& results) {
   return decision;
 }
 
-/// Of report_stats: how often two computations of the same step differ.
+/// Adds to report_stats how often two computations of the same step differ.
 void RerunEngine::add_statistics(const Results& first, const Results& second) {
   for (std::size_t i = 0; i < first.size(); ++i) {
     const double difference = relative_difference(first[i].value, second[i].value);

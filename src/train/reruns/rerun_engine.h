@@ -27,12 +27,12 @@ std::string to_json(const PendingResult& pending);
 /// Error(data) for text of another form; `origin` (a file) is named in it.
 PendingResult pending_result(const std::string& json, const std::string& origin);
 
-/// What follows from an iteration's results. In none of the cases but the plain one (nothing set)
-/// the iteration's update is made.
+/// Decision that follows from an iteration's results. In none of the cases but the plain one
+/// (nothing set) the iteration's update is made.
 struct RerunDecision {
   bool again = false;                           // compute the iteration once more
   std::optional<ExitCode> exit = std::nullopt;  // leave, with `message`
-  /// To hand over to the next run, behind the state before the iteration.
+  /// Result to hand over to the next run, behind the state before the iteration.
   std::optional<PendingResult> pending = std::nullopt;
   std::string status = {};   // for the tracker's file; empty: nothing to write there
   double result = 0;         // the rejected figure, for the same file
@@ -67,9 +67,9 @@ class RerunEngine {
 
   explicit RerunEngine(Options options) : options_(std::move(options)) {}
 
-  /// What an earlier run left open; the run starts before its iteration.
+  /// Expects what an earlier run left open; the run starts before its iteration.
   void expect(PendingResult pending) { pending_ = std::move(pending); }
-  /// What `expect` told is neither confirmed nor refuted yet.
+  /// Tells whether what `expect` told is neither confirmed nor refuted yet.
   bool expecting() const { return pending_.has_value(); }
   /// Whether the next `judge` is of a rerun: then `results` need no complaints.
   bool rerunning() const { return first_.has_value(); }

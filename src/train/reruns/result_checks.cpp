@@ -1,3 +1,5 @@
+// Checks losses and gradient norms of an iteration: not a number, infinite, or far above those of
+// the first samples. All ranks have the same figures, so all come to the same answer.
 #include "train/reruns/result_checks.h"
 
 #include <algorithm>
@@ -38,7 +40,7 @@ Results ResultChecks::operator()(double loss, double grad_norm) {
   return {check("loss", loss, spiky_loss_), check("gradient norm", grad_norm, large_gradients_)};
 }
 
-/// Not a number, infinite, or unexpectedly large where that is checked.
+/// Checks a figure: not a number, infinite, or unexpectedly large where that is checked.
 Result ResultChecks::check(std::string_view name, double value,
                            std::optional<UnexpectedlyLarge>& spikes) const {
   if (finite_ && !std::isfinite(value)) {

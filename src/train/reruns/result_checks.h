@@ -39,12 +39,13 @@ class UnexpectedlyLarge {
   Index samples_seen_ = 0;
 };
 
-/// What the options ask of every iteration's loss and gradient norm.
+/// Checks that the options ask of every iteration's loss and gradient norm.
 class ResultChecks {
  public:
   explicit ResultChecks(const config::TrainingConfig& training);
 
-  /// Not finite: fatal (not with --no-check-for-nan-in-loss-and-grad); a spike: not fatal.
+  /// Checks both figures. Not finite is fatal (not with --no-check-for-nan-in-loss-and-grad); a
+  /// spike is not.
   Results operator()(double loss, double grad_norm);
 
  private:

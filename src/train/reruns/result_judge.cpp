@@ -1,3 +1,5 @@
+// Judges results over restarts: what one run rejected and could not decide is handed to the next
+// one in a file, which computes it on other machines.
 #include "train/reruns/result_judge.h"
 
 #include <cmath>
@@ -28,6 +30,7 @@ RerunEngine::Options engine_options(comm::World& world, const config::RunConfig&
 
 }  // namespace
 
+/// Reads the result that an earlier run handed over: rank 0 reads the file and tells the others.
 ResultJudge::ResultJudge(comm::World& world, const config::RunConfig& config)
     : rank_(world.rank()),
       log_interval_(config.logging.log_interval),
@@ -77,7 +80,7 @@ RerunDecision ResultJudge::operator()(Index iteration, const StepReport& report)
   return decision;
 }
 
-/// In the log, and in the file of --result-rejected-tracker-filename.
+/// Notes a decision in the log, and in the file of --result-rejected-tracker-filename.
 void ResultJudge::note(Index iteration, const RerunDecision& decision) const {
   if (tracker_ && !decision.status.empty()) {
     record_rejection(*tracker_, {.status = decision.status,

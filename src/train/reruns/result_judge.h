@@ -22,8 +22,9 @@ class ResultJudge {
   /// Collective. Error(data) for a `rejected_result.json` of another form.
   ResultJudge(comm::World& world, const config::RunConfig& config);
 
-  /// Of an iteration whose update is not made yet. Where the decision is to leave, what the next
-  /// run is to know is not written yet (`hand_over`): the state before the iteration comes first.
+  /// Judges an iteration whose update is not made yet. Where the decision is to leave, what the
+  /// next run is to know is not written yet (`hand_over`): the state before the iteration comes
+  /// first.
   RerunDecision operator()(Index iteration, const StepReport& report);
   void hand_over(const RerunDecision& decision) const;
 

@@ -1,3 +1,4 @@
+// Reads what the batch system says of the job: its end and its name.
 #include "train/run/batch_job.h"
 
 #include <charconv>
@@ -10,7 +11,7 @@
 
 namespace mpitron::train {
 
-/// As Slurm tells its jobs; absent outside of one.
+/// Reads the end as Slurm tells its jobs; absent outside of one.
 std::optional<std::chrono::system_clock::time_point> batch_job_end() {
   const char* const given = std::getenv("SLURM_JOB_END_TIME");
   if (given == nullptr || *given == '\0') {

@@ -1,3 +1,5 @@
+// Decides when a run saves or ends, as a pure function of position, time and signals on each rank;
+// the ranks' largest wish is then done by all, so that none goes on alone.
 #include "train/run/exit_conditions.h"
 
 #include <system_error>
@@ -10,7 +12,8 @@ namespace {
 
 constexpr double kSafetyFactor = 1.5;  // iterations and saves vary
 
-/// What a rank wishes; the largest wish of all ranks is done. Above `signal`: the signal's number.
+/// Wishes of a rank, in the order of their weight; the largest wish of all ranks is done. Above
+/// `signal`: the signal's number.
 enum Wish : Index { go_on, save, end_before_limit, end_after_duration, resume_later, stop, signal };
 
 bool due(const std::optional<Index>& interval, Index iteration) {

@@ -9,7 +9,7 @@
 
 namespace mpitron::train {
 
-/// In the order of their weight: of two the later one is done.
+/// Triggers in the order of their weight: of two the later one is done.
 enum class Trigger { none, save, resume_later, stop };
 
 /// Files by which a person or a script asks something of a running training: `touch RUN/SAVE`

@@ -1,3 +1,5 @@
+// Catches signals that ask a run to stop. A handler only sets a flag: everything else is done by
+// the loop at the end of an iteration, where all ranks agree.
 #include "train/run/exit_signals.h"
 
 #include <atomic>
@@ -29,6 +31,8 @@ void interrupt(int signal) {
 
 }  // namespace
 
+/// Installs the handlers; the ones before are put back at the end. Signals that came earlier and
+/// were remembered count.
 ExitSignals::ExitSignals(bool handle_sigterm) {
   MPITRON_CHECK(!g_installed.exchange(true), "exit signals are handled already");
   if (!g_remembers.exchange(false)) {

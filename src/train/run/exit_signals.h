@@ -29,8 +29,8 @@ class ExitSignals {
   std::array<bool, kSignals.size()> installed_{};
 };
 
-/// From now on SIGUSR1 and SIGUSR2 are remembered for the ExitSignals to come: a job may be told to
-/// end while its ranks still find each other.
+/// Remembers SIGUSR1 and SIGUSR2 from now on for the ExitSignals to come: a job may be told to end
+/// while its ranks still find each other.
 void remember_early_signals();
 
 /// "SIGTERM", "SIGUSR1", ...; "signal N" for others.

@@ -1,3 +1,5 @@
+// Asks all ranks at the end of each iteration what they wish, in one collective, and measures how
+// long saving takes, so that a job's time limit leaves enough of it.
 #include "train/run/exit_watch.h"
 
 #include <algorithm>
@@ -7,7 +9,7 @@
 namespace mpitron::train {
 namespace {
 
-/// Until a save has been timed, it is taken to last that long.
+/// Duration that a save is taken to last until one has been timed.
 constexpr double kUnknownSaveSeconds = 30;
 
 ExitOptions exit_options(const config::RunConfig& config) {
@@ -25,6 +27,7 @@ TriggerFiles trigger_files(const config::RunConfig& config, bool looks) {
 
 }  // namespace
 
+/// Gathers everything that may end a run; ranks agree by the largest of their wishes.
 ExitWatch::ExitWatch(const config::RunConfig& config, comm::World& world)
     : signals_(config.training.exit_signal_handler),
       conditions_(exit_options(config),

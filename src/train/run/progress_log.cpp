@@ -1,3 +1,5 @@
+// Writes and reads `progress.txt`, the reference's log of jobs over which a training went, and
+// computes throughput from it.
 #include "train/run/progress_log.h"
 
 #include <algorithm>

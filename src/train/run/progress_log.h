@@ -8,7 +8,7 @@
 
 namespace mpitron::train {
 
-/// What a run had done when it saved.
+/// Position of a run when it saved.
 struct SavedProgress {
   Index iteration = 0;
   bool asynchronous = false;  // the checkpoint is not complete yet

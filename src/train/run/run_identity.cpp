@@ -1,3 +1,4 @@
+// Writes a run's position into the headers of its files and reads it back.
 #include "train/run/run_identity.h"
 
 namespace mpitron::train {

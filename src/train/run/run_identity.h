@@ -9,7 +9,7 @@
 
 namespace mpitron::train {
 
-/// What a run's files say of the run that wrote them.
+/// Identity of the run that wrote a file, as its files tell it.
 struct RunIdentity {
   std::string configuration;  // JSON of all options (config::values_json)
   std::string build;          // fingerprint of the program: version, commit, compiler
@@ -21,12 +21,12 @@ struct RunIdentity {
   std::vector<std::pair<std::string, std::string>> arguments = {};
 };
 
-/// Where a run stands, as far as a checkpoint keeps it.
+/// Position of a run, as far as a checkpoint keeps it.
 struct RunPosition {
   Index iteration = 0;  // updates made
   /// Over all replicas; where the next run goes on in its data.
   Index consumed_train_samples = 0;
-  /// Of all validations so far.
+  /// Samples of all validations so far.
   Index consumed_valid_samples = 0;
 
   bool operator==(const RunPosition&) const = default;
@@ -34,7 +34,7 @@ struct RunPosition {
 
 /// Notes the position in a checkpoint's header.
 void set_position(checkpoint::Header& header, const RunPosition& position);
-/// What a header says; converted models say nothing of validation.
+/// Reads the position in a header; converted models say nothing of validation.
 RunPosition position_of(const checkpoint::Header& header);
 
 }  // namespace mpitron::train

@@ -93,7 +93,7 @@ std::string_view to_string(RunStatus status) {
   return "failed-fatal";
 }
 
-/// What a supervisor does next follows from the status alone.
+/// Maps an exit code to a status, from which alone a supervisor decides what to do next.
 RunStatus run_status(ExitCode code) {
   switch (code) {
     case ExitCode::success:

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using config::RunConfig;
 
-/// What the rules share: the tokenizer is opened once, null where it cannot be.
+/// Objects that the rules share: the tokenizer is opened once, null where it cannot be.
 struct Files {
   const RunConfig& run;
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
@@ -115,7 +115,7 @@ void check_checkpoint(Files& files) {
   }
 }
 
-/// The path itself, or the nearest folder above it that exists.
+/// Returns the path itself, or the nearest folder above it that exists.
 fs::path nearest_existing(fs::path path) {
   path = fs::absolute(path);
   std::error_code ignored;
@@ -125,6 +125,7 @@ fs::path nearest_existing(fs::path path) {
   return path;
 }
 
+/// Tries the nearest existing folder, because the run makes missing ones itself.
 void check_writable(const char* option, const std::optional<std::string>& folder) {
   if (!folder) {
     return;

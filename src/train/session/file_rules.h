@@ -5,12 +5,12 @@
 
 namespace mpitron::train {
 
-/// Everything that the files of a run contradict: tokenizer, corpora, checkpoint, folders to write
-/// to. Opens what the run would open, on one process, without MPI and without building indices;
-/// `run` breaks no rule between options. The findings have ids from F001 on.
+/// Finds everything that the files of a run contradict: tokenizer, corpora, checkpoint, folders to
+/// write to. Opens what the run would open, on one process, without MPI and without building
+/// indices; `run` breaks no rule between options. The findings have ids from F001 on.
 std::vector<config::Finding> check_files(const config::RunConfig& run);
 
-/// The part of it on folders to write to (--save, --tensorboard-dir, --data-cache-path), as an
+/// Checks the folders to write to (--save, --tensorboard-dir, --data-cache-path), and throws an
 /// Error of the first that cannot be written to.
 void check_output_folders(const config::RunConfig& run);
 

@@ -16,8 +16,9 @@
 namespace mpitron::train {
 namespace {
 
-/// Rows of the vocabulary: the checkpoint's where they fit the tokenizer and the layout, so that
-/// the loss continues unchanged, else the padded size of the tokenizer's vocabulary.
+/// Returns the rows of the vocabulary: the checkpoint's where they fit the tokenizer and the
+/// layout, so that the loss continues unchanged, else the padded size of the tokenizer's
+/// vocabulary.
 Index vocabulary_rows_of_run(const config::RunConfig& config, Index vocab_size,
                              std::optional<Index> rows) {
   const bool fits =

@@ -27,7 +27,7 @@ class Session {
   TrainedModel& model() { return *model_; }
   const tokenizers::Tokenizer& tokenizer() const { return *data_.tokenizer; }
   TrainStep& step() { return pretraining_->step(); }
-  /// What is measured at every evaluation (Pretraining::measure).
+  /// Sets what is measured at every evaluation (Pretraining::measure).
   void measure(std::function<TaskEvaluation::Figures()> tasks) {
     pretraining_->measure(std::move(tasks));
   }

@@ -1,3 +1,5 @@
+// Summarises how evenly experts were used in a step, and notices routers that have collapsed:
+// layers in which hardly more experts than a token visits have any.
 #include "train/step/expert_balance.h"
 
 #include <algorithm>
@@ -27,6 +29,7 @@ std::string balance_lines(const LayerReport& report) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
+/// Names layers from 0, as the reference's metrics do; our own log counts from 1.
 std::vector<NamedLoss> layer_metrics(const LayerReport& report) {
   std::vector<NamedLoss> metrics;
   for (const LayerLosses& loss : report.losses) {

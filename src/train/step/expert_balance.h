@@ -19,8 +19,9 @@ ExpertBalance expert_balance(std::span<const double> tokens);
 /// A line for each layer with experts: " tokens of the experts of layer 2: min 3, p95 40, max 52".
 std::string balance_lines(const LayerReport& report);
 
-/// What --moe-per-layer-logging adds to the metrics: `moe/load_balancing_loss_layer_0` (layers from
-/// 0, as the reference counts them) and `moe/tokens_per_expert_min_layer_0`, `_p95_`, `_max_`.
+/// Lists the figures that --moe-per-layer-logging adds to the metrics:
+/// `moe/load_balancing_loss_layer_0` (layers from 0, as the reference counts them) and
+/// `moe/tokens_per_expert_min_layer_0`, `_p95_`, `_max_`.
 std::vector<NamedLoss> layer_metrics(const LayerReport& report);
 
 /// Notices layers whose router sends all tokens to as few experts as it can.

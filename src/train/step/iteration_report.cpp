@@ -1,3 +1,5 @@
+// Formats the reference's line of an iteration, field by field, and averages what it shows over the
+// interval.
 #include "train/step/iteration_report.h"
 
 #include <algorithm>
@@ -102,6 +104,8 @@ void IntervalAverages::reset() {
   }
 }
 
+/// Writes the reference's line with its widths and spaces, because scripts of others cut it by
+/// columns.
 std::string iteration_line(const IterationReport& report) {
   std::string line = fmt::format(" [{}]", local_time_with_microseconds(report.time));
   field(line, "iteration {:8d}/{:8d}", report.iteration, report.train_iters);

@@ -28,7 +28,7 @@ class IntervalAverages {
   /// A value summed in every iteration, skipped or not, but divided like the losses (MoE and MTP
   /// losses).
   void add_tracked(std::string_view name, double value);
-  /// In order of first appearance.
+  /// Returns the averages in the order in which the losses first appeared.
   std::vector<NamedLoss> averages() const;
   Index skipped_iterations() const { return skipped_; }
   Index nan_iterations() const { return nan_; }
@@ -49,7 +49,7 @@ class IntervalAverages {
   Index nan_ = 0;
 };
 
-/// What one log line says, in its order; absent fields are not printed.
+/// Contents of one log line, in its order; absent fields are not printed.
 struct IterationReport {
   std::chrono::system_clock::time_point time;  // printed as local time with microseconds
   Index iteration = 0;

@@ -8,7 +8,7 @@
 
 namespace mpitron::train {
 
-/// Where the step's microbatches come from: called once for each, in order.
+/// Source of the step's microbatches: called once for each, in order.
 using NextMicrobatch = std::function<HostMicrobatch()>;
 
 /// The microbatches of a pass on the device, which the chunks of a stage ask for in order.

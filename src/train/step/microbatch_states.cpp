@@ -1,3 +1,5 @@
+// Keeps what a chunk has of each microbatch between its passes: its tape, its inputs and outputs.
+// Entries are used again by later microbatches, so that a steady step allocates none.
 #include "train/step/microbatch_states.h"
 
 namespace mpitron::train {
@@ -7,6 +9,8 @@ MicrobatchStates::MicrobatchStates(device::Device& device, Index offloaded_layer
       offloaded_layers_(device.tensors_on_host() ? 0 : offloaded_layers),
       lanes_{device::make_copy_lane(device.stream()), device::make_copy_lane(device.stream())} {}
 
+/// Takes a state that is not in use, or makes one; its tape keeps the memory of the microbatch
+/// before.
 MicrobatchState& MicrobatchStates::start(Index chunk, Index microbatch) {
   std::unique_ptr<MicrobatchState>& state = in_flight_[{chunk, microbatch}];
   MPITRON_CHECK(state == nullptr, chunk, microbatch);

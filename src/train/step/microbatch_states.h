@@ -11,7 +11,7 @@
 
 namespace mpitron::train {
 
-/// What a chunk keeps of a microbatch between its passes.
+/// State that a chunk keeps of a microbatch between its passes.
 struct MicrobatchState {
   autograd::SegmentedTape tape;
   autograd::DeferredGradients weights;  // what `backward_weight` adds, or what is delayed
@@ -22,7 +22,7 @@ struct MicrobatchState {
   autograd::AuxiliaryLosses auxiliary;
 };
 
-/// Those of the microbatches in flight; the memory of finished ones is used again.
+/// States of the microbatches in flight; the memory of finished ones is used again.
 class MicrobatchStates {
  public:
   /// `offloaded_layers`: of a chunk, whose activations wait in the host's memory.

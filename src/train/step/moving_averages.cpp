@@ -1,3 +1,4 @@
+// Moves averages behind each update: average = momentum average + (1 - momentum) value, in fp32.
 #include "train/step/moving_averages.h"
 
 #include "kernels/elementwise/elementwise.h"
@@ -9,13 +10,15 @@ using tensor::Tensor;
 
 namespace {
 
-/// Of the same shape, in whatever types.
+/// Copies numbers between tensors of the same shape, in whatever types.
 void copy_numbers(device::Device& device, const Tensor& from, const Tensor& to) {
   device::launch(device.stream(), kernels::Cast{.x = from.view(), .y = to.view()});
 }
 
 }  // namespace
 
+/// Pairs each average with the parameter that it follows; averages in half precision get fp32
+/// masters.
 MovingAverages::MovingAverages(device::Device& device, autograd::ParameterList& parameters)
     : device_(device) {
   for (autograd::Parameter& parameter : parameters) {

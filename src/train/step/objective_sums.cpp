@@ -1,3 +1,5 @@
+// Collects losses of objectives on the device over a step and reads them once, since reading waits
+// for it.
 #include "train/step/objective_sums.h"
 
 #include <algorithm>
@@ -9,6 +11,8 @@ namespace mpitron::train {
 
 using tensor::Tensor;
 
+/// Sums an objective's losses and mask on the device, and returns the gradient with which its
+/// backward pass begins. Nothing is read here: the numbers are added up over microbatches first.
 std::vector<PassOutput> ObjectiveSums::add(autograd::Context& context,
                                            std::vector<models::Objective> objectives,
                                            double seed_scale) {

@@ -15,7 +15,7 @@ struct LossSums {
   double microbatches = 0;
 };
 
-/// What a chunk computes for a microbatch, and its gradient where that is known: that of losses.
+/// Output of a chunk for a microbatch, and its gradient where that is known: that of losses.
 struct PassOutput {
   autograd::Slot slot;
   tensor::Tensor gradient;

@@ -19,7 +19,8 @@ class QkClip {
 
   /// The largest score of the step over all ranks, which all get.
   double collect(const autograd::LayerSums& sums, comm::Group& all);
-  /// Of a rank's pieces, in the optimizer's order, masters and parameters alike.
+  /// Applies the factors to a rank's pieces, in the optimizer's order, masters and parameters
+  /// alike.
   void apply(optim::Optimizer& optimizer, std::span<const parallel::ParameterPiece> pieces) const;
   /// Factor of each row of linear_qkv of a layer, from 1; empty: all are 1.
   std::vector<float> row_factors(Index layer) const;

@@ -64,7 +64,7 @@ void StagePasses::begin(const BatchPass& pass) {
   layer_sums_.clear();
 }
 
-/// What the schedule's computations are made of; messages between stages are the executor's.
+/// Returns the computations that a schedule is made of; messages between stages are the executor's.
 pipeline::StepCallbacks StagePasses::callbacks() {
   return {.forward = [this](Index chunk, Index index,
                             Tensor input) { return forward(chunk, index, std::move(input)); },
@@ -79,8 +79,8 @@ pipeline::StepCallbacks StagePasses::callbacks() {
               }};
 }
 
-/// What waits for the end of the pass are gradients of the output layer's weight, in the order of
-/// the microbatches.
+/// Ends the passes of a step. Gradients of the output layer's weight have waited for this, and are
+/// added in the order of the microbatches.
 StepGraph::Sums StagePasses::finish() {
   if (output_weight_.size() > 0) {
     const TimerScope scope = timers_.scope("backward-compute", 2);

@@ -25,11 +25,11 @@ struct BatchPass {
   /// The gradient of a microbatch's mean loss (of a token's loss with per-token loss); absent:
   /// evaluation.
   std::optional<double> seed_scale = std::nullopt;
-  /// In an evaluation: gets the logits of each microbatch instead of its loss. Called on the ranks
+  /// Gets the logits of each microbatch instead of its loss, in an evaluation. Called on the ranks
   /// with the output layer.
   VisitLogits on_logits = {};
   VisitObjectives on_objectives = {};  // likewise, in place of their sums
-  /// In an evaluation: whether routers (and dropout) behave as in training.
+  /// Says whether routers (and dropout) behave as in training, in an evaluation.
   autograd::Mode mode = autograd::Mode::evaluate;
   std::optional<Index> micro_batch_size = std::nullopt;  // where it is not that of the options
 };
@@ -66,13 +66,13 @@ class StagePasses {
     MicrobatchState& state;
     autograd::Context context;
   };
-  /// What a forward pass does where its tokens travel.
+  /// Does another microbatch's work where the tokens of a forward pass travel.
   class ForwardGaps;
 
   autograd::Context context(const autograd::SamplePosition& position, autograd::Tape* tape) const;
   tensor::Tensor forward(Index chunk, Index index, tensor::Tensor input,
                          BackwardPass* overlapped_work = nullptr);
-  /// What a chunk makes of its input: what the next one takes, or losses, or logits.
+  /// Runs a chunk on its input: the result is what the next one takes, or losses, or logits.
   std::vector<PassOutput> run_chunk(autograd::Context& context, Index chunk,
                                     const DeviceMicrobatch& microbatch, const autograd::Var& x,
                                     tensor::Tensor& to_send);
@@ -85,7 +85,7 @@ class StagePasses {
   void continue_backward(BackwardPass& pass);
   /// The gradient of its input.
   tensor::Tensor finish_backward(BackwardPass& pass);
-  /// What takes the additions that this backward pass leaves; null: it leaves none.
+  /// Returns what takes the additions that this backward pass leaves; null: it leaves none.
   autograd::DeferredGradients* deferred(Index chunk, MicrobatchState& state, bool with_weights);
   autograd::AuxiliaryLosses auxiliary_losses(const DeviceMicrobatch& microbatch);
 

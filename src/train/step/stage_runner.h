@@ -26,14 +26,14 @@ class StageRunner {
   std::vector<LossSums> run(const BatchPass& pass, const NextMicrobatch& next);
   /// Forgets what was recorded.
   void kernels_changed();
-  /// What the layers told of their own losses in the last training pass; of this rank.
+  /// Returns what the layers told of their own losses in the last training pass; of this rank.
   const autograd::LayerSums& layer_sums() const { return layer_sums_; }
 
  private:
   const pipeline::ActionList& actions(const BatchPass& pass);
   /// Queues all passes over the microbatches on the device or to come.
   StepGraph::Sums play(const BatchPass& pass);
-  /// The same from a graph, once it is recorded.
+  /// Returns the same sums from a graph, once it is recorded.
   StepGraph::Sums replay(const BatchPass& pass);
 
   device::Device& device_;

@@ -75,8 +75,8 @@ void StepGraph::fill(std::uint64_t step_key, const Microbatches& microbatches) {
   tensor::copy_bytes(device_, known, numbers_);
 }
 
-/// What the passes note on the host (whether a gradient was written) is noted here, because a
-/// replay runs no host code.
+/// Records the passes. What they note on the host (whether a gradient was written) is noted here,
+/// because a replay runs no host code.
 void StepGraph::record(const Constants& constants, const Passes& passes) {
   graph_.reset();
   if constexpr (device::kHasCuda) {

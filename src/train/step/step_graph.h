@@ -18,9 +18,9 @@ namespace mpitron::train {
 class StepGraph {
  public:
   using Microbatches = std::deque<DeviceMicrobatch>;
-  /// Of each objective, of each microbatch: what ops::sum_tokens gave.
+  /// Sums of each objective, of each microbatch: what ops::sum_tokens gave.
   using TokenSums = std::vector<std::vector<tensor::Tensor>>;
-  /// What the passes of a step add up.
+  /// Sums over the passes of a step.
   struct Sums {
     TokenSums tokens;
     autograd::LayerSums layers;
@@ -40,8 +40,8 @@ class StepGraph {
         all_(std::move(all)),
         warmup_steps_(warmup_steps) {}
 
-  /// What the passes would return, with values once the device has come there; valid until the
-  /// next call.
+  /// Returns what the passes would return, with values once the device has come there; valid until
+  /// the next call.
   Sums run(const Step& step, const Microbatches& microbatches, const Passes& passes);
   /// The next step is recorded anew.
   void forget() { graph_.reset(); }
@@ -49,7 +49,7 @@ class StepGraph {
   Index recordings() const { return recordings_; }
 
  private:
-  /// What kernels are given as numbers.
+  /// Numbers that kernels are given by value: a graph that was recorded with others cannot be used.
   struct Constants {
     double seed_scale = 0;
     std::vector<double> loss_tokens;  // of each microbatch

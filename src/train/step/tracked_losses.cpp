@@ -45,8 +45,9 @@ void TrackedLosses::add_prediction_losses(Index depths, const comm::ParallelGrou
                      .share = 1 / ranks});
 }
 
-/// In the reference's order: a router tells its z loss first. Ranks that cut the tokens of a
-/// microbatch each tell their part; those of a tensor group that do not cut them all tell the same.
+/// Adds losses in the reference's order: a router tells its z loss first. Ranks that cut the tokens
+/// of a microbatch each tell their part; those of a tensor group that do not cut them all tell the
+/// same.
 void TrackedLosses::add_router_losses(const config::ModelConfig& model, Index depths,
                                       const comm::ParallelGroups& groups) {
   for (Index layer = 1; layer <= layers_; ++layer) {

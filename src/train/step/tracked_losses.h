@@ -20,19 +20,19 @@ struct LayerLosses {
   Index layers_with_one = 0;  // by which the mean divides
 };
 
-/// What the layers of a step told beside the main loss.
+/// Losses and counts that the layers of a step told beside the main loss.
 struct LayerReport {
   std::vector<LayerLosses> losses;
-  /// Of each layer with experts (by its number, from 1): the tokens that each expert got.
+  /// Tokens that each expert got, by the number (from 1) of each layer with experts.
   std::map<Index, std::vector<double>> expert_tokens;
 };
 
-/// Which of these losses a run has, the same on every rank.
+/// Knows which of these losses a run has, the same on every rank.
 class TrackedLosses {
  public:
   TrackedLosses(const config::RunConfig& config, const comm::ParallelGroups& groups);
 
-  /// Of one step, from what this rank's passes summed. Collective over all ranks.
+  /// Reports one step, from what this rank's passes summed. Collective over all ranks.
   LayerReport report(const autograd::LayerSums& sums, Index num_microbatches,
                      comm::Group& all) const;
 
@@ -53,7 +53,7 @@ class TrackedLosses {
   double token_share_ = 1;
 };
 
-/// What the log tells of them: the mean over the layers that have one, or each.
+/// Returns the figures for the log: the mean over the layers that have one, or each.
 std::vector<NamedLoss> summaries(std::span<const LayerLosses> losses);
 
 }  // namespace mpitron::train

@@ -17,7 +17,7 @@
 
 namespace mpitron::train {
 
-/// What one iteration did.
+/// Results of one iteration.
 struct StepReport {
   // Masked losses of the global batch's tokens, or the means of its microbatches (where objectives
   // say so, and with --sft), and how many these are. All ranks know them.
@@ -34,7 +34,7 @@ struct StepReport {
   LayerReport layers = {};
   std::optional<double> max_attention_logit = std::nullopt;  // before the update
   double loss() const { return loss_count > 0 ? loss_sum / loss_count : 0; }
-  /// What is trained, and the others.
+  /// Returns the loss that is trained, and the others.
   std::vector<NamedLoss> all_losses() const {
     std::vector<NamedLoss> losses = {{loss_name, loss()}};
     losses.insert(losses.end(), other_losses.begin(), other_losses.end());
@@ -74,19 +74,19 @@ class TrainStep {
   /// A forward pass over one microbatch without gradients that ends in its logits.
   void logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
               autograd::Mode mode = autograd::Mode::evaluate);
-  /// The same that ends in its objectives, on the ranks with the output layer.
+  /// Runs a pass that ends in its objectives, on the ranks with the output layer.
   void objectives(const HostMicrobatch& microbatch, const VisitObjectives& visit);
 
-  /// What a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and histories
-  /// of 8-bit scales, which are no part of the model: "fp8/NAME".
-  /// With low-rank updates these alone: the weights under them belong to another checkpoint.
+  /// Shows what a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and
+  /// histories of 8-bit scales, which are no part of the model: "fp8/NAME". With low-rank updates
+  /// these alone: the weights under them belong to another checkpoint.
   void visit_model(tensor::StateVisitor& visitor) const;
-  /// What of that is not trained.
+  /// Shows the part of that which is not trained.
   void visit_kept(tensor::StateVisitor& visitor) const;
-  /// What else the next step depends on: optimizer, loss scale, schedules. Error(usage) where
+  /// Shows what else the next step depends on: optimizer, loss scale, schedules. Error(usage) where
   /// schedules of a checkpoint and of the options differ.
   void visit_optimizer(tensor::StateVisitor& visitor);
-  /// Of this, the fp32 masters of the parameters only.
+  /// Shows, of this, the fp32 masters of the parameters only.
   void visit_masters(tensor::StateVisitor& visitor) {
     optimizer_.visit_masters(visitor);
     averages_.visit_masters(visitor);
@@ -100,7 +100,7 @@ class TrainStep {
   /// Throws where replicas hold different weights (parallel/weight_hash.h).
   void check_replicas();
   parallel::DataParallel& replicas() { return *replicas_; }
-  /// What the replicas' sum leaves open on this rank, in the reference's order.
+  /// Lists what the replicas' sum leaves open on this rank, in the reference's order.
   std::vector<GradientCompletion> completions() const;
   const Fp8Weights& fp8_weights() const { return fp8_weights_; }
   device::Device& device() const { return device_; }
@@ -113,10 +113,11 @@ class TrainStep {
   void visit_buffers(tensor::StateVisitor& visitor) const;
   void begin_models(Index iteration);
   void end_models(Index iteration);
-  /// What the optimizer is told of a step with these gradients.
+  /// Returns what the optimizer is told of a step with these gradients.
   optim::StepInputs step_inputs(const StepReport& report,
                                 std::span<const tensor::ConstTensorView> gradients);
-  /// Of routers that are balanced by a bias, from the tokens that their experts got.
+  /// Updates the biases of routers that are balanced by them, from the tokens that their experts
+  /// got.
   void update_expert_biases(const LayerReport& layers);
 
   device::Device& device_;

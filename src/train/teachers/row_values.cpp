@@ -1,3 +1,5 @@
+// Stores numbers of rows sorted by key, so that the same rows make the same file whatever the
+// layout that computed them.
 #include "train/teachers/row_values.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Maps a teacher's file into memory: arrays are read where they lie on the disk, since a file may
+// be larger than the memory and a rank needs only its rows.
 #include "train/teachers/teacher_file.h"
 
 #include <algorithm>

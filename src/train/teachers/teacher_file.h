@@ -11,12 +11,12 @@
 
 namespace mpitron::train {
 
-/// What a teacher says of the rows of batches: of each token its likeliest words and their natural
+/// A teacher's words for the rows of batches: of each token its likeliest words and their natural
 /// log-probabilities. An HDF5 file: a table `rows` of keys (RowValues::key_of), arrays `ids`,
 /// [rows, s, k] int32, and `log_probs`, [rows, s, k] fp32.
 class TeacherFile {
  public:
-  /// Where the arrays of a new file begin, in bytes.
+  /// Offsets of the arrays of a new file, in bytes.
   struct Layout {
     Index ids = 0, log_probs = 0;
   };
@@ -29,7 +29,7 @@ class TeacherFile {
 
   const std::filesystem::path& path() const { return file_.path(); }
   Index words() const { return words_; }  // k
-  /// Nothing where the row is not in the file.
+  /// Finds a row; nothing where it is not in the file.
   std::optional<Index> find(std::uint64_t key) const;
   std::span<const std::int32_t> ids(Index row) const { return numbers(ids_, row); }
   std::span<const float> log_probs(Index row) const { return numbers(log_probs_, row); }

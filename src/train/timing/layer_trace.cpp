@@ -1,3 +1,5 @@
+// Notes begins and ends of layers. A layer that ends is looked for among those that are open, since
+// passes of two microbatches may interleave.
 #include "train/timing/layer_trace.h"
 
 #include <algorithm>

@@ -11,7 +11,8 @@ class LayerTrace final : public autograd::ParameterKeeper {
  public:
   LayerTrace(autograd::ParameterKeeper& keeper, Trace* trace) : keeper_(keeper), trace_(trace) {}
 
-  /// What a context is given: this while a trace is recorded, otherwise the keeper itself.
+  /// Returns the keeper that a context is given: this while a trace is recorded, otherwise the
+  /// keeper itself.
   autograd::ParameterKeeper& keeper() {
     const bool records = trace_ != nullptr && trace_->recording();
     return records ? static_cast<autograd::ParameterKeeper&>(*this) : keeper_;

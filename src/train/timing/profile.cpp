@@ -1,3 +1,5 @@
+// Writes what a profile recorded in Chrome's trace format. Clocks of ranks are compared when the
+// profile is made, so that the files of all ranks share one time axis.
 #include "train/timing/profile.h"
 
 #include <algorithm>
@@ -32,7 +34,7 @@ Profile::~Profile() {
   try_to_write();
 }
 
-/// A training does not end where its profile finds no room.
+/// Writes the profile if there is room: a training does not end where its profile finds none.
 void Profile::try_to_write() {
   try {
     write();
@@ -41,7 +43,7 @@ void Profile::try_to_write() {
   }
 }
 
-/// As in the reference: iteration START + 1 is the first one, iteration END the last.
+/// Begins as the reference does: iteration START + 1 is the first one, iteration END the last.
 void Profile::begin_step(Index iteration) {
   if (!takes_part_ || iteration <= config_.profile_step_start ||
       iteration > config_.profile_step_end) {

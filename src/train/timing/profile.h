@@ -10,8 +10,8 @@
 
 namespace mpitron::train {
 
-/// --profile: records the steps behind --profile-step-start up to --profile-step-end on
-/// --profile-ranks, and writes one file a rank to --profile-dir. Costs nothing where it is off.
+/// Records steps for --profile: those behind --profile-step-start up to --profile-step-end on
+/// --profile-ranks, into one file a rank in --profile-dir. Costs nothing where it is off.
 class Profile {
  public:
   /// `trace`: what the world's operations are added to; null: none of them. All ranks make it

@@ -1,3 +1,5 @@
+// Times parts of a step as the reference's timers do, with its names and lines. Ranks gather every
+// timer's time, those that did not run it as 0, so that all take part in one collective.
 #include "train/timing/timers.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 
 namespace mpitron::train {
 
-/// One named stopwatch that can be started and stopped many times.
+/// A named stopwatch that can be started and stopped many times.
 class NamedTimer {
  public:
   /// `settle`: called before the time is taken.
@@ -58,7 +58,7 @@ class TimerScope {
   TraceScope trace_;
 };
 
-/// What timers need of the other ranks; a group of one needs neither.
+/// Collectives that timers need of the other ranks; a group of one needs neither.
 struct TimerGroup {
   /// All ranks' values, [rank][name] flattened; every rank passes the same number of values.
   std::function<std::vector<float>(std::span<const float>)> gather =
@@ -77,7 +77,7 @@ class Timers {
  public:
   Timers(Index log_level, config::TimingLogOption option, TimerGroup group = {});
 
-  /// From now on every scope is a span as well, whatever its level.
+  /// Makes every scope a span as well, from now on, whatever its level.
   void set_trace(Trace* trace) { trace_ = trace; }
   Trace* trace() const { return trace_; }
 
@@ -93,25 +93,25 @@ class Timers {
     }
     return TimerScope(timer, trace_, span);
   }
-  /// The timer, for start and stop far apart; null where its level is off.
+  /// Returns the timer, for start and stop far apart; null where its level is off.
   NamedTimer* find(std::string_view name, Index level) {
     return level > log_level_ ? nullptr : make(name, level);
   }
-  /// Milliseconds of the named timers divided by `normalizer` over all ranks, in lines; none where
-  /// nothing was timed. Collective over the group; resets the timers it reports.
+  /// Formats milliseconds of the named timers divided by `normalizer` over all ranks, in lines;
+  /// none where nothing was timed. Collective over the group; resets the timers it reports.
   std::optional<std::string> report(std::span<const std::string> names, double normalizer = 1.0);
-  /// Seconds of the named timers divided by `normalizer`, of the rank that took longest; those that
-  /// nobody ran are left out. Collective over the group; resets nothing.
+  /// Returns seconds of the named timers divided by `normalizer`, of the rank that took longest;
+  /// those that nobody ran are left out. Collective over the group; resets nothing.
   std::vector<std::pair<std::string, double>> longest(std::span<const std::string> names,
                                                       double normalizer = 1.0);
-  /// Values of all ranks, [rank][value]. Collective over the group.
+  /// Gathers values of all ranks, [rank][value]. Collective over the group.
   std::vector<float> of_all_ranks(std::span<const float> own) const { return group_.gather(own); }
-  /// All timers made so far, in order of creation.
+  /// Lists all timers made so far, in order of creation.
   const std::vector<std::string>& names() const { return names_; }
 
  private:
   NamedTimer* make(std::string_view name, Index level);
-  /// Milliseconds of all ranks, [rank][name].
+  /// Gathers milliseconds of all ranks, [rank][name].
   std::vector<float> gather(std::span<const std::string> names, double normalizer, bool reset);
   std::string ranges(std::span<const std::string> names, std::span<const float> times) const;
   std::string table(std::span<const std::string> names, std::span<const float> times) const;
@@ -129,7 +129,7 @@ class Timers {
   std::vector<std::string> names_;
 };
 
-/// Time of this rank: all of it, and what of it was spent waiting for other ranks.
+/// Time of this rank: all of it, and the part that was spent waiting for other ranks.
 struct StepTime {
   double seconds = 0;
   double waited = 0;
@@ -141,7 +141,7 @@ class StepClock {
  public:
   void start();
   void stop();
-  /// Since the last call; a running clock goes on.
+  /// Returns the time since the last call; a running clock goes on.
   StepTime elapsed();
 
  private:

@@ -1,3 +1,6 @@
+// Computes where time went from the spans of a trace, by unions and intersections of intervals:
+// communication counts as hidden where it is under way while nobody waits, and no moment of a
+// category is counted twice, however many spans cover it.
 #include "train/timing/trace_summary.h"
 
 #include <algorithm>

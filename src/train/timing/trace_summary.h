@@ -7,8 +7,8 @@
 
 namespace mpitron::train {
 
-/// Where one rank's time went, in milliseconds of its profiled steps:
-/// step = compute + exposed + bubble + other.
+/// Splits one rank's time, in milliseconds of its profiled steps: step = compute + exposed + bubble
+/// + other.
 struct RankTimes {
   int rank = 0;
   int steps = 0;
@@ -32,14 +32,15 @@ class SpanUnion {
   explicit SpanUnion(std::vector<Span> spans = {});
   const std::vector<Span>& spans() const { return spans_; }
   double length() const;
-  /// What lies in both.
+  /// Returns what lies in both.
   SpanUnion common(const SpanUnion& other) const;
 
  private:
   std::vector<Span> spans_;
 };
 
-/// Of every rank in the files, by rank. Error(data) where a file is no trace or has no whole step.
+/// Summarises every rank in the files, by rank. Error(data) where a file is no trace or has no
+/// whole step.
 std::vector<RankTimes> summarize_traces(const std::vector<std::filesystem::path>& files);
 
 std::string summary_table(const std::vector<RankTimes>& ranks);

@@ -24,7 +24,8 @@ using kernels::AttentionMask;
 using kernels::AttentionShape;
 using tensor::Tensor;
 
-/// Heads of every group of a fused tensor [s, b, g, width]: `count` of them, `size` wide each.
+/// Cuts the heads of every group out of a fused tensor [s, b, g, width]: `count` of them, `size`
+/// wide each.
 template <class View>
 View heads(const View& fused, Index count, Index size) {
   const View part = device::slice(fused, 3, 0, count * size);
@@ -32,13 +33,13 @@ View heads(const View& fused, Index count, Index size) {
   return View(part.data, part.dtype, {part.size(0), part.size(1), part.size(2), count, size},
               {position, sample, group, size, 1});
 }
-/// Those of keys or values, one a group.
+/// Cuts out the heads of keys or values, one a group.
 template <class View>
 View single_heads(const View& fused, Index first, Index size) {
   return device::slice(fused, 3, first, first + size);
 }
 
-/// The kernels of the stream's device that can run it.
+/// Lists the kernels of the stream's device that can run it.
 template <class Kernel>
 std::vector<AttentionKernel> fitting(const device::Stream& stream, const Kernel& kernel) {
   return std::visit(
@@ -58,7 +59,8 @@ Tensor random(device::Device& gpu, DType type, const Shape& extents) {
   return x;
 }
 
-/// Hides the last eighth of the keys, or all that is not of a query's own quarter.
+/// Makes a mask that hides the last eighth of the keys, or all that is not of a query's own
+/// quarter.
 Tensor made_up_mask(device::Device& gpu, const AttentionShape& shape) {
   const bool pairs = shape.mask == AttentionMask::pairs;
   const Index rows = pairs ? shape.s : 1;
@@ -170,7 +172,7 @@ MeasuredAttention AttentionMeter::measure_pass(Kernel kernel, const std::vector<
   return measured;
 }
 
-/// In microseconds.
+/// Returns the time of one kernel in microseconds, by the GPU's own clock.
 template <class Kernel>
 double AttentionMeter::run_and_time(Kernel& kernel, AttentionKernel name) {
   const ScopedValue only(

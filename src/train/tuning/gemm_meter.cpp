@@ -21,12 +21,12 @@ using kernels::GemmAlgorithm;
 using kernels::GemmShape;
 using tensor::Tensor;
 
-/// What is compared of a result.
+/// Number of elements of a result that are compared.
 constexpr Index kMostCompared = Index{1} << 22;
 /// A gain below this share of the time may be noise: then the library's own choice stays.
 constexpr double kNoise = 0.02;
 
-/// The algorithms that the library thinks best for this shape, its favourite first.
+/// Lists the algorithms that the library thinks best for this shape, its favourite first.
 std::vector<GemmAlgorithm> named_by_library(const device::Stream& stream, const GemmShape& shape) {
   return std::visit(
       [&]<class S>(const S& s) -> std::vector<GemmAlgorithm> {
@@ -39,13 +39,15 @@ std::vector<GemmAlgorithm> named_by_library(const device::Stream& stream, const 
       stream);
 }
 
-/// Elements on an address of this alignment and no larger one.
+/// Makes elements on an address of this alignment and no larger one: an algorithm may need more
+/// than training will give it.
 Tensor aligned(device::Device& gpu, Index elements, DType type, Index alignment) {
   const Index before = alignment % 256 / static_cast<Index>(size_of(type));
   return Tensor::empty(gpu, {before + elements}, type).slice(0, before, before + elements);
 }
 
-/// Numbers of 8 bits below 2, of both signs and in both formats; or normally distributed ones.
+/// Makes numbers of 8 bits below 2, of both signs and in both formats; or normally distributed
+/// ones.
 Tensor random(device::Device& gpu, Index elements, DType type, Index alignment) {
   const Tensor x = aligned(gpu, elements, type, alignment);
   if (type != DType::u8) {

@@ -8,7 +8,7 @@ namespace {
 using config::AttentionBackend;
 using kernels::AttentionKernel;
 
-/// What a shape without a choice of its own is given.
+/// Returns the order of kernels for a shape without a choice of its own.
 std::vector<AttentionKernel> order_of(AttentionBackend backend) {
   switch (backend) {
     case AttentionBackend::fused:
@@ -21,7 +21,7 @@ std::vector<AttentionKernel> order_of(AttentionBackend backend) {
   }
 }
 
-/// The kernel named by --attention-kernel, before the one that runs every attention.
+/// Puts the kernel named by --attention-kernel before the one that runs every attention.
 std::vector<AttentionKernel> order_of(const std::string& name, AttentionBackend backend) {
   for (const AttentionKernel kernel : kernels::kAttentionKernels) {
     if (name == name_of(kernel)) {
@@ -33,7 +33,7 @@ std::vector<AttentionKernel> order_of(const std::string& name, AttentionBackend 
 
 }  // namespace
 
-/// What options name holds for all shapes; a tuning file may know better for single ones.
+/// Applies options that hold for all shapes; a tuning file may know better for single ones.
 KernelChoice::KernelChoice(device::Device& device, const config::TrainingConfig& training,
                            AttentionBackend backend) {
   kernels::attention_choices() = {.order = order_of(training.attention_kernel, backend),

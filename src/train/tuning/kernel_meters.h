@@ -8,16 +8,17 @@
 #include "tensor/tensor.h"
 #include "train/tuning/tuning_file.h"
 
-// What kernels that are measured against each other must agree in.
+// Bounds by which kernels that are measured against each other must agree.
 namespace mpitron::train {
 
-/// Roundings of bf16 in another order, over the largest number.
+/// Bound of a difference, over the largest number: roundings of bf16 in another order.
 constexpr double kLargestDifference = 0x1p-5;
 
-/// The numbers of a contiguous tensor of a floating-point type.
+/// Returns the numbers of a contiguous tensor of a floating-point type.
 std::vector<float> numbers_of(device::Device& device, const device::ConstTensorView& result);
 
-/// Largest difference over the largest number; infinite where one is NaN. Of equal sizes.
+/// Returns the largest difference over the largest number; infinite where one is NaN. Of equal
+/// sizes.
 double difference_of(const std::vector<float>& got, const std::vector<float>& expected);
 
 /// An attention layer of made-up numbers in the memory of a GPU, as training has it (one fused qkv,
@@ -28,8 +29,8 @@ class AttentionMeter {
   /// `shape`: without bias and dropout.
   AttentionMeter(device::Device& gpu, const kernels::AttentionShape& shape);
 
-  /// Times of all kernels that can run it, and the fastest. One that fails, or whose results are
-  /// not those of ours, is left out with a warning.
+  /// Times all kernels that can run it, and chooses the fastest. One that fails, or whose results
+  /// are not those of ours, is left out with a warning.
   MeasuredAttention measure();
 
  private:
@@ -40,7 +41,7 @@ class AttentionMeter {
   template <class Kernel>
   double run_and_time(Kernel& kernel, kernels::AttentionKernel name);
 
-  /// Where keys, and behind them values, begin in the rows of their tensor.
+  /// Returns where keys, and behind them values, begin in the rows of their tensor.
   Index first_key() const;
   Index heads_of_group() const { return shape_.n / shape_.g; }
 
@@ -56,12 +57,12 @@ class GemmMeter {
  public:
   GemmMeter(device::Device& gpu, const kernels::GemmShape& shape);
 
-  /// Times of the library's own choice and of what else it names, and the fastest. One that fails,
-  /// does not repeat its bits, or has other results, is left out with a warning.
+  /// Times the library's own choice and what else it names, and chooses the fastest. One that
+  /// fails, does not repeat its bits, or has other results, is left out with a warning.
   MeasuredGemm measure();
 
  private:
-  /// c after one product into zeros; of many elements the first.
+  /// Returns c after one product into zeros; of many elements the first.
   std::vector<float> result();
   MeasuredGemm::Trial try_out(const std::optional<kernels::GemmAlgorithm>& algorithm);
 

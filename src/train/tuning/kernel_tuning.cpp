@@ -23,7 +23,7 @@ using config::AttentionBackend;
 using kernels::AttentionShape;
 using kernels::GemmShape;
 
-/// A tuning without measurements for this GPU and its libraries.
+/// Returns a tuning without measurements for this GPU and its libraries.
 Tuning empty_tuning(device::Device& gpu) {
   return std::visit(
       []<class Stream>(const Stream& stream) -> Tuning {
@@ -38,7 +38,7 @@ Tuning empty_tuning(device::Device& gpu) {
       gpu.stream());
 }
 
-/// The file's measurements, as far as they are of this GPU and its libraries.
+/// Reads the file's measurements, as far as they are of this GPU and its libraries.
 Tuning read(const std::filesystem::path& path, const Tuning& empty) {
   if (path.empty() || !std::filesystem::exists(path)) {
     return empty;
@@ -106,7 +106,7 @@ std::string description_of(const MeasuredGemm& measured) {
       choice.microseconds, measured.tried.at(0).microseconds);
 }
 
-/// Of all ranks, each once.
+/// Joins the shapes of all ranks, each once.
 template <class Measured>
 auto union_of(const std::vector<std::string>& met, std::vector<Measured> Tuning::*part) {
   std::set<decltype(Measured::shape)> shapes;
@@ -121,7 +121,7 @@ auto union_of(const std::vector<std::string>& met, std::vector<Measured> Tuning:
 
 }  // namespace
 
-/// One file a kind of GPU, below the user's cache folder.
+/// Chooses one file a kind of GPU, below the user's cache folder.
 std::filesystem::path default_tuning_file(std::string_view gpu_name) {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
   const char* const home = std::getenv("HOME");
@@ -220,7 +220,7 @@ bool KernelTuning::complete() {
   return true;
 }
 
-/// What is known already, and what is measured now; the file is written where it has grown.
+/// Measures what is not known yet; the file is written where it has grown.
 Tuning KernelTuning::measured(const std::vector<std::string>& met) {
   Tuning tuning = tuning_;
   for (const AttentionShape& shape : union_of(met, &Tuning::attention)) {

@@ -12,8 +12,8 @@
 
 namespace mpitron::train {
 
-/// Where choices are kept without --tuning-file: below $XDG_CACHE_HOME or ~/.cache, one file for
-/// GPUs of one name. Empty where neither variable is set.
+/// Returns the file in which choices are kept without --tuning-file: below $XDG_CACHE_HOME or
+/// ~/.cache, one file for GPUs of one name. Empty where neither variable is set.
 std::filesystem::path default_tuning_file(std::string_view gpu_name);
 
 /// Which kernels and algorithms a GPU takes in this process where it has several for one thing
@@ -35,12 +35,12 @@ class KernelTuning {
   KernelTuning(const KernelTuning&) = delete;
   KernelTuning& operator=(const KernelTuning&) = delete;
 
-  /// To be called by every rank between the passes of a step and its update. True, on all ranks,
-  /// where choices were added, so that the passes must be made again; once at most.
+  /// Completes the choices; called by every rank between the passes of a step and its update. True,
+  /// on all ranks, where choices were added, so that the passes must be made again; once at most.
   bool complete();
 
  private:
-  /// The file's choices, with those for what the ranks have met measured and added.
+  /// Returns the file's choices, with those for what the ranks have met measured and added.
   Tuning measured(const std::vector<std::string>& met);
   void apply() const;
 
@@ -53,9 +53,10 @@ class KernelTuning {
   Tuning tuning_;
 };
 
-/// What a run's flags say of the kernels of its device while it lives: the order in which attention
-/// kernels are tried (--attention-backend, --attention-kernel), who multiplies (--matmul-kernel),
-/// and whether every launch is waited for (--device-synchronize). Made before kernels are launched.
+/// Holds what a run's flags say of the kernels of its device while it lives: the order in which
+/// attention kernels are tried (--attention-backend, --attention-kernel), who multiplies
+/// (--matmul-kernel), and whether every launch is waited for (--device-synchronize). Made before
+/// kernels are launched.
 class KernelChoice {
  public:
   KernelChoice(device::Device& device, const config::TrainingConfig& training,

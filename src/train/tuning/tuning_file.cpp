@@ -8,7 +8,7 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
-// Choices and their times as JSON, by shape.
+// Writes choices and their times as JSON, by shape, and reads them back.
 
 namespace mpitron::train {
 namespace {
@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 constexpr DType kTypes[] = {DType::f32, DType::bf16, DType::f16, DType::u8};
 
-/// The value that `name_of` calls so.
+/// Finds the value that `name_of` calls so.
 template <class T>
 T named(std::span<const T> all, const std::string& name) {
   const auto at = std::ranges::find_if(all, [&](T value) { return name == name_of(value); });
@@ -131,7 +131,7 @@ constexpr Member<std::int32_t GemmAlgorithm::*> kSettings[] = {
     {"cluster", &GemmAlgorithm::cluster},
 };
 
-/// Calls visit(name, member) for what a shape has beside types, formats and epilogue.
+/// Calls visit(name, member) for the members of a shape beside types, formats and epilogue.
 template <class Visit>
 void for_each_number(const Visit& visit) {
   std::ranges::for_each(kExtents, [&](const auto& it) { visit(it.name, it.value); });

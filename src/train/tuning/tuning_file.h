@@ -8,7 +8,7 @@
 
 namespace mpitron::train {
 
-/// How long the kernels took for an attention of one shape, and which of them runs it.
+/// Times of the kernels for an attention of one shape, and which of them runs it.
 struct MeasuredAttention {
   kernels::AttentionShape shape;
   std::map<kernels::AttentionKernel, double> microseconds = {};
@@ -17,7 +17,7 @@ struct MeasuredAttention {
   bool operator==(const MeasuredAttention&) const = default;
 };
 
-/// How long cuBLASLt's algorithms took for a product of one shape, and which of them runs it.
+/// Times of cuBLASLt's algorithms for a product of one shape, and which of them runs it.
 struct MeasuredGemm {
   struct Trial {
     std::optional<kernels::GemmAlgorithm> algorithm;  // absent: the library's own first answer
@@ -31,7 +31,7 @@ struct MeasuredGemm {
   bool operator==(const MeasuredGemm&) const = default;
 };
 
-/// What was measured on GPUs of one kind: the contents of a tuning file (JSON).
+/// Measurements on GPUs of one kind: the contents of a tuning file (JSON).
 struct Tuning {
   std::string gpu;     // "NVIDIA H200"
   Index cublaslt = 0;  // its version, which the algorithms of `products` belong to
@@ -42,7 +42,7 @@ struct Tuning {
 };
 
 std::string to_json(const Tuning& tuning);
-/// Error(data) that names `origin` where the text is none of to_json's.
+/// Parses a tuning file; Error(data) that names `origin` where the text is none of to_json's.
 Tuning tuning_of(const std::string& text, const std::string& origin);
 
 }  // namespace mpitron::train

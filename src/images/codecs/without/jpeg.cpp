@@ -1,6 +1,8 @@
 #include "images/codecs/formats.h"
 #include "utils/error.h"
 
+// Stands in for codecs/jpeg.cpp in a build without libjpeg-turbo.
+
 namespace mpitron::images {
 
 Image decode_jpeg(Bytes, const std::string& name, Index) {

@@ -1,6 +1,8 @@
 #include "images/codecs/formats.h"
 #include "utils/error.h"
 
+// Stands in for codecs/png.cpp in a build without libpng.
+
 namespace mpitron::images {
 
 Image decode_png(Bytes, const std::string& name, Index) {

@@ -1,6 +1,8 @@
 #include "images/codecs/formats.h"
 #include "utils/error.h"
 
+// Stands in for codecs/webp.cpp in a build without libwebp.
+
 namespace mpitron::images {
 
 Image decode_webp(Bytes, const std::string& name, Index) {
