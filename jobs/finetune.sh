@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Teaches the model of `make run` (jobs/quickstart.sh) to define words, from its own dictionary: questions, low-rank updates, figures
-# before and after, a server that answers. docs/how-to/finetune.md says what comes of it.
+# Teaches the model of `make run` (jobs/quickstart.sh, which runs where there is none yet) to define words, from its own dictionary:
+# questions, low-rank updates, figures before and after, a server that answers with them and without. docs/how-to/finetune.md says what
+# comes of it.
 # usage: finetune.sh            everything goes below build/quickstart/finetune
 # Settings (environment): ITERATIONS, RANK, LR, THREADS, BASE (nf4: weights in 4 bits under the updates).
 set -euo pipefail
@@ -10,7 +11,7 @@ mpitron=$PWD/build/bin/mpitron
 export OMP_NUM_THREADS=$THREADS
 from=$PWD/build/quickstart
 out=$from/finetune
-[ -d "$from/model" ] || { printf 'finetune: %s is not there; "make run" trains it\n' "$from/model" >&2; exit 3; }
+[ -d "$from/model" ] || bash jobs/quickstart.sh
 rm -rf "$out"
 mkdir -p "$out/tokenizer"
 cd "$out"
@@ -69,8 +70,8 @@ cp tokenizer/* tuned/
 step 'after'
 perplexity tuned
 
-step 'a server of it answers'
-"$mpitron" serve --load tuned --port 0 >serve.log 2>&1 &
+step 'a server answers, as it was and with its adapter'
+"$mpitron" serve --load base --adapter define=peft --port 0 >serve.log 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT
 for _ in $(seq 100); do
@@ -78,9 +79,9 @@ for _ in $(seq 100); do
   [ -n "$port" ] && break
   sleep 0.1
 done
-for word in harbor sailor; do
+for model in base define; do
   show curl -s "http://127.0.0.1:$port/v1/completions" \
-    -d "{\"prompt\": \"<|endoftext|>[INST] Define $word. [/INST]\", \"max_tokens\": 32, \"temperature\": 0}" && echo
+    -d "{\"model\": \"$model\", \"prompt\": \"<|endoftext|>[INST] Define harbor. [/INST]\", \"max_tokens\": 32, \"temperature\": 0}" && echo
 done
 kill "$server" && wait "$server"
 printf '\nEverything is below %s: base/ and tuned/ (Hugging Face folders), peft/ (the adapter).\n' "$out"

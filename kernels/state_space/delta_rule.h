@@ -19,8 +19,10 @@ using device::Out;
 //   rows:       views have any strides but a contiguous last dimension
 //   types:      inputs, o and gradients of one type: fp32, bf16, fp16, fp64; a_log and dt_bias of
 //               any of these; states fp32 (fp64 with fp64)
-//   arithmetic: fp32 (fp64: double; reference: double), position by position
-//   order:      sums over value heads, positions and samples in their order
+//   arithmetic: fp32 (fp64: double; reference: double, position by position), in chunks whose
+//               positions meet in products and a triangular system; decays, and with bf16 factors
+//               of products, as in selective_scan.h
+//   order:      sums over value heads, positions, chunks and samples, fixed by the shapes
 //   outputs:    `=`; da_log, ddt_bias `+=` with accumulate
 
 /// What both directions read.

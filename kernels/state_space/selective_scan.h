@@ -20,7 +20,8 @@ using device::Out;
 //               of any of these; states fp32 (fp64 with fp64)
 //   arithmetic: fp32 (fp64: double; reference: double); logarithms of decays are summed in double
 //               within a chunk, and only differences of later minus earlier ones are raised
-//               (on the host to 0 where the decay is less than 2^-100, in fp64 than e^-690)
+//               (on the host to 0 where the decay is less than 2^-100, in fp64 than e^-690); with
+//               bf16 the host's matrix units may take fp32 factors as sums of two bf16, to 2^-17
 //   order:      sums over heads, chunks and samples in their order; fixed by the shapes
 //   outputs:    `=`; da_log, dd, ddt_bias `+=` with accumulate
 
@@ -66,6 +67,7 @@ struct SelectiveScanBackward {
   InOut da_log, dd, ddt_bias;  // [heads]
   Index chunk = 128;
   bool accumulate = false;
+  Out workspace;
 
   template <class F>
   void views(F&& f) const {
@@ -78,5 +80,6 @@ void run(device::ReferenceStream&, const SelectiveScanForward&);
 void run(device::ReferenceStream&, const SelectiveScanBackward&);
 void run(device::HostStream&, const SelectiveScanForward&);
 void run(device::HostStream&, const SelectiveScanBackward&);
+Index workspace_bytes(const device::HostStream&, const SelectiveScanBackward&);
 
 }  // namespace mpitron::kernels

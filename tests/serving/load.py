@@ -1,12 +1,14 @@
 """Many clients at once, most of them bad ones, and what a good one notices of them.
 
 usage: load.py ADDRESS PID STREAMS     (the server's address and process)
-Slow readers, half requests, garbage, bodies without end and clients that leave share the streams evenly. Prints one line of
-JSON; exit code 1 where the good client is not answered or the server grows by more than 256 MB.
+Slow readers, half requests, garbage, bodies without end and clients that leave share the streams evenly; the good client is a
+process of its own, which waits for none of them (load.py with 0 streams). Prints one line of JSON; exit code 1 where the good
+client is not answered or the server grows by more than 256 MB.
 """
 import asyncio
 import collections
 import json
+import os
 import statistics
 import sys
 import time
@@ -46,6 +48,23 @@ async def good_answer() -> float:
     if not text.startswith(b"HTTP/1.1 200"):
         raise ConnectionError(text[:80])
     return time.monotonic() - start
+
+
+async def good_answers() -> float:
+    """Milliseconds of a good client's answer, the median of some, measured by a process of its own."""
+    client = await asyncio.create_subprocess_exec(sys.executable, __file__, sys.argv[1], sys.argv[2], "0",
+                                                  stdout=asyncio.subprocess.PIPE)
+    text, _ = await client.communicate()
+    if client.returncode != 0:
+        raise ConnectionError("the good client was not answered")
+    return float(text)
+
+
+def server_seconds() -> float:
+    """Of processors, so far."""
+    with open(f"/proc/{PID}/stat", encoding="utf-8") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def read_slowly(reader, writer) -> None:
@@ -97,17 +116,22 @@ async def bad_client(number: int) -> None:
 
 
 async def main() -> int:
-    alone = [await good_answer() for _ in range(GOOD_ANSWERS)]
+    if STREAMS == 0:
+        print(1e3 * statistics.median([await good_answer() for _ in range(GOOD_ANSWERS)]))
+        return 0
+    alone = await good_answers()
     before = memory_mb("VmRSS")
     bad = [asyncio.create_task(bad_client(i)) for i in range(STREAMS)]
     await asyncio.sleep(3)
-    beside = [await good_answer() for _ in range(GOOD_ANSWERS)]
+    start, used = time.monotonic(), server_seconds()
+    beside = await good_answers()
+    busy = (server_seconds() - used) / (time.monotonic() - start)
     for task in bad:
         task.cancel()
     await asyncio.gather(*bad, return_exceptions=True)
     growth = memory_mb("VmHWM") - before
-    print(json.dumps({"streams": STREAMS, "alone_ms": round(1e3 * statistics.median(alone), 2),
-                      "beside_ms": round(1e3 * statistics.median(beside), 2), "memory_before_mb": round(before),
+    print(json.dumps({"streams": STREAMS, "alone_ms": round(alone, 2), "beside_ms": round(beside, 2),
+                      "server_processors": round(busy, 2), "memory_before_mb": round(before),
                       "memory_growth_mb": round(growth), "connections": dict(counts)}))
     return 0 if growth <= MOST_GROWTH_MB else 1
 

@@ -38,12 +38,19 @@ tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file tokenizer/vocab.json -
   --data-path text_text_document --split 100,0,0 --eval-iters 0 "${tokenizer[@]}" --save model --save-interval 60 >>train.log
 
 limits=()
+on_server=() on_clients=()
 if [ -n "$streams" ]; then
+  # Clients have a processor of their own where there are two, so that they do not take the server's.
+  last=$(($(nproc) - 1))
+  if [ "$last" -gt 0 ]; then
+    on_server=(env "OMP_NUM_THREADS=$last" taskset -c "0-$((last - 1))")
+    on_clients=(taskset -c "$last")
+  fi
   ulimit -n 8192
   limits=(--max-connections 4096 --max-waiting 4096 --drain-seconds 2 --inference-max-requests 512
     --inference-dynamic-batching-max-tokens-override 1024)
 fi
-"$mpitron" serve --load model "${tokenizer[@]}" --port 0 "${limits[@]}" >serve.log 2>&1 &
+"${on_server[@]}" "$mpitron" serve --load model "${tokenizer[@]}" --port 0 "${limits[@]}" >serve.log 2>&1 &
 server=$!
 for _ in $(seq 100); do
   address=$(sed -n 's/.*\(http:\/\/127\.0\.0\.1:[0-9]*\).*/\1/p' serve.log | head -1)
@@ -54,7 +61,7 @@ done
 
 status=0
 if [ -n "$streams" ]; then
-  python3 "$here/load.py" "$address" "$server" "$streams" || status=1
+  "${on_clients[@]}" python3 "$here/load.py" "$address" "$server" "$streams" || status=1
   exit $status
 fi
 "$clients/bin/python" "$here/openai_client.py" "$address" || status=1

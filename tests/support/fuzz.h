@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <random>
@@ -78,6 +79,7 @@ void fuzz(const std::vector<std::string>& originals, const FuzzLength& length, T
       ADD_FAILURE() << error.what();
     }
   }
+  std::printf("%d taken, %d refused\n", taken, refused);
   EXPECT_GT(refused, length.rounds / 100);
   EXPECT_GT(taken, 0);
 }

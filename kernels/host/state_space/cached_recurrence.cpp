@@ -49,21 +49,23 @@ float* take_over(const InOut& states, const CachedPiece& piece, Index head) {
   return own;
 }
 
+constexpr Index kConvTile = 64;  // channels, which stay in the nearest cache
+
 /// x of the w - 1 positions before a piece and of the piece, in a tile of channels.
 template <class T>
 class ConvRows {
  public:
   ConvRows(const CachedConv& k, const CachedPiece& piece, Index begin, Index count)
       : rows_(k.x, 0, begin), first_(piece.first_row), width_(k.weight.size(2)), count_(count) {
-    before_.assign(place((width_ - 1) * Taps::kColumns), T(0.F));
+    before_.assign(place((width_ - 1) * kConvTile), T(0.F));
     for (Index i = 0; piece.state_from >= 0 && i < width_ - 1; ++i) {
       std::copy_n(place_of(k.states, piece.state_from, i, begin), count_,
-                  before_.data() + i * Taps::kColumns);
+                  before_.data() + i * kConvTile);
     }
   }
   /// Position i of the piece; from -(w - 1) on.
   const T* operator[](Index i) const {
-    return i < 0 ? before_.data() + (i + width_ - 1) * Taps::kColumns : rows_[first_ + i];
+    return i < 0 ? before_.data() + (i + width_ - 1) * kConvTile : rows_[first_ + i];
   }
   /// What a piece of `rows` leaves.
   void leave(const CachedConv& k, const CachedPiece& piece, Index begin) const {
@@ -171,12 +173,12 @@ void scan(const CachedScan& k, const CachedPiece& piece, Index head) {
 
 template <class T>
 void correct(const CachedDeltaRule& k, const CachedPiece& piece, Index number) {
-  DeltaHead<T, float> head(k.in, 0, number);
+  DeltaHead<T> head(k.in, 0, number);
   const SampleRows<T> rows(k.o, 0, number * head.values());
   float* const state = take_over(k.states, piece, number);
   std::vector<float> o(place(head.values()));
   for (Index i = 0; i < piece.rows; ++i) {
-    head.read(piece.first_row + i, false);
+    head.read(piece.first_row + i);
     head.fade(state);
     head.correct(state);
     head.output(state, o.data());
@@ -187,7 +189,7 @@ void correct(const CachedDeltaRule& k, const CachedPiece& piece, Index number) {
 }  // namespace
 
 void run(device::HostStream&, const CachedConv& k) {
-  const Index channels = k.x.size(2), width = Taps::kColumns;
+  const Index channels = k.x.size(2), width = kConvTile;
   visit_dtype(k.x.dtype, [&]<class T>() {
     for_blocks((channels + width - 1) / width, 8 * k.x.numel(), [&](Index tile) {
       const Index begin = tile * width, count = std::min(width, channels - begin);

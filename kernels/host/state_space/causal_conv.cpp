@@ -1,5 +1,6 @@
 #include "kernels/state_space/causal_conv.h"
 
+#include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/state_space/conv_taps.h"
 #include "kernels/state_space/document_starts.h"
 
@@ -9,8 +10,10 @@ namespace {
 using namespace host;
 using simd::Float;
 
-constexpr Index kColumns = Taps::kColumns;
+constexpr Index kTile = 64;   // channels; a thread has several in a row
 constexpr Index kBlock = 32;  // positions whose sums are added in fp32
+constexpr Index kSteps = 8;   // positions that share what they load
+constexpr Index kUsual = 4;   // taps of a convolution that has such steps
 constexpr Index kWork = 8;    // of a position, in elements copied
 
 /// The first tap that sees a position of the document that position i is of.
@@ -30,22 +33,88 @@ template <class T, class Lanes>
   return sum;
 }
 
-/// f(first channel, count) over tiles of channels, on threads.
+/// The same for kSteps positions from i on, all of whose taps see their document: what is loaded is
+/// kept in `inputs`.
+struct ConvSteps {
+  Float taps[kUsual], inputs[kUsual - 1 + kSteps], sums[kSteps];
+
+  template <class T, class Lanes>
+  [[gnu::always_inline]] ConvSteps(const SampleRows<const T>& x, const Taps& from, Index i, Index c,
+                                   Lanes lanes) {
+#pragma GCC unroll 4
+    for (Index k = 0; k < kUsual; ++k) {
+      taps[k] = simd::load(from.row(k) + c, lanes);
+    }
+#pragma GCC unroll 16
+    for (Index step = 0; step < kUsual - 1 + kSteps; ++step) {
+      inputs[step] = simd::load(x[i - kUsual + 1 + step] + c, lanes);
+    }
+#pragma GCC unroll 8
+    for (Index step = 0; step < kSteps; ++step) {
+      fetch(x[i + kSteps + step] + c);
+      sums[step] = simd::load(from.bias() + c, lanes);
+#pragma GCC unroll 4
+      for (Index k = 0; k < kUsual; ++k) {
+        sums[step] = simd::fma(inputs[step + k], taps[k], sums[step]);
+      }
+    }
+  }
+};
+
+/// Whether positions [i, i + count) are kSteps whose taps all see their document.
+bool has_steps(const Taps& taps, Index i, Index count, Index start_of_last) {
+  return taps.width() == kUsual && count == kSteps && i >= kUsual - 1 &&
+         start_of_last <= i - kUsual + 1;
+}
+
+/// f(first channel, count) on threads, each of which has all samples of some channels.
 template <class F>
-void for_columns(const In& x, F&& f) {
+void for_channels(const In& x, F&& f) {
   const Index channels = x.size(2);
-  for_blocks((channels + kColumns - 1) / kColumns, kWork * x.numel(), [&](Index tile) {
-    f(tile * kColumns, std::min(kColumns, channels - tile * kColumns));
+  for_ranges((channels + kTile - 1) / kTile, kWork * x.numel(), [&](Index begin, Index end) {
+    f(begin * kTile, std::min(end * kTile, channels) - begin * kTile);
   });
 }
 
-/// Sums over positions for each tap and the bias of a tile: blocks of positions in fp32, blocks in
-/// double.
+template <class T, class Store>
+void convolve(const CausalConvForward& k, const Taps& taps, Index begin, Index count, Store store) {
+  const DocumentStarts starts(k.starts);
+  const Index s = k.x.size(0);
+  for (Index sample = 0; sample < k.x.size(1); ++sample) {
+    const SampleRows<const T> x(k.x, sample, begin);
+    const SampleRows<T> y(k.y, sample, begin);
+    for (Index i = 0; i < s; i += kSteps) {
+      const Index end = std::min(s, i + kSteps);
+      if (has_steps(taps, i, end - i, starts(end - 1, sample))) {
+        simd::for_lanes(count, [&](Index c, auto lanes) {
+          const ConvSteps steps(x, taps, i, c, lanes);
+#pragma GCC unroll 8
+          for (Index step = 0; step < kSteps; ++step) {
+            const Float sum = steps.sums[step];
+            store(y[i + step] + c, sum * simd::sigmoid(sum).value, lanes);
+          }
+        });
+        continue;
+      }
+      for (Index at = i; at < end; ++at) {
+        const Index first = first_tap(taps, at, starts(at, sample));
+        simd::for_lanes(count, [&](Index c, auto lanes) {
+          const Float sum = convolved(x, taps, at, first, c, lanes);
+          store(y[at] + c, sum * simd::sigmoid(sum).value, lanes);
+        });
+      }
+    }
+  }
+}
+
+/// Sums over positions for each tap and the bias: blocks of positions in fp32, blocks in double.
 class TapSums {
  public:
-  explicit TapSums(Index rows)
-      : block_(static_cast<std::size_t>(rows * kColumns), 0.F), total_(block_.size(), 0.0) {}
-  float* row(Index k) { return block_.data() + k * kColumns; }
+  TapSums(Index rows, Index columns)
+      : columns_(columns),
+        block_(static_cast<std::size_t>(rows * columns), 0.F),
+        total_(block_.size(), 0.0) {}
+  float* row(Index k) { return block_.data() + k * columns_; }
   void end_block() {
     for (std::size_t i = 0; i < block_.size(); ++i) {
       total_[i] += static_cast<double>(block_[i]);
@@ -53,31 +122,33 @@ class TapSums {
     std::ranges::fill(block_, 0.F);
   }
   double total(Index k, Index c) const {
-    return total_[static_cast<std::size_t>(k * kColumns + c)];
+    return total_[static_cast<std::size_t>(k * columns_ + c)];
   }
 
  private:
+  Index columns_;
   std::vector<float> block_;
   std::vector<double> total_;
 };
 
-/// A tile of channels of all samples, backwards.
-template <class T>
-class ColumnGradients {
+/// Some channels of all samples, backwards.
+template <class T, class Store>
+class ChannelGradients {
  public:
-  ColumnGradients(const CausalConvBackward& k, Index begin, Index count)
+  ChannelGradients(const CausalConvBackward& k, Index begin, Index count, Store store)
       : k_(k),
         begin_(begin),
         count_(count),
+        store_(store),
         taps_(k.weight, k.bias, begin, count),
         starts_(k.starts),
-        sums_(taps_.width() + 1),
-        before_(static_cast<std::size_t>((k.x.size(0) + taps_.width() - 1) * kColumns), 0.F) {}
+        sums_(taps_.width() + 1, count),
+        before_(static_cast<std::size_t>((taps_.width() - 1 + std::max(kSteps, taps_.width() - 1)) *
+                                         count)) {}
 
   void run() {
     for (Index sample = 0; sample < k_.x.size(1); ++sample) {
-      differentiate(sample);
-      spread(sample);
+      run(sample);
     }
     for (Index c = 0; c < count_; ++c) {
       for (Index tap = 0; tap < taps_.width(); ++tap) {
@@ -91,31 +162,99 @@ class ColumnGradients {
   }
 
  private:
-  float* before(Index i) { return before_.data() + i * kColumns; }
+  void run(Index sample) {
+    const Index s = k_.x.size(0);
+    std::ranges::fill(before_, 0.F);
+    for (Index i = 0; i < s; i += kSteps) {
+      const Index end = std::min(s, i + kSteps);
+      if (has_steps(taps_, i, end - i, starts_(end - 1, sample))) {
+        run_steps(sample, i);
+      } else {
+        differentiate(sample, i, end);
+        spread(sample, i, end - i);
+      }
+      if (end % kBlock == 0 || end == s) {
+        sums_.end_block();
+      }
+    }
+    std::fill(before_.begin() + (taps_.width() - 1) * count_, before_.end(), 0.F);
+    spread(sample, s, taps_.width() - 1);
+  }
 
-  /// The gradient before the activation at each position, and the taps' sums of it.
-  void differentiate(Index sample) {
+  /// The gradient before the activation, by that behind it.
+  [[gnu::always_inline]] static Float through_silu(Float given, Float sum) {
+    const simd::Sigmoid open = simd::sigmoid(sum);
+    return given * simd::fma(sum * open.complement, open.value, open.value);
+  }
+  /// A row of gradients before the activation: those of the last w - 1 positions, then new ones.
+  float* before(Index row) { return before_.data() + row * count_; }
+
+  void run_steps(Index sample, Index i) {
     const SampleRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
-    const Index s = k_.x.size(0), width = taps_.width();
-    for (Index i = 0; i < s; ++i) {
-      const Index first = first_tap(taps_, i, starts_(i, sample));
+    const SampleRows<T> dx(k_.dx, sample, begin_);
+    constexpr Index kBefore = kUsual - 1;
+    simd::for_lanes(count_, [&](Index c, auto lanes) {
+      const ConvSteps steps(x, taps_, i, c, lanes);
+      Float gradients[kBefore + kSteps];
+#pragma GCC unroll 4
+      for (Index row = 0; row < kBefore; ++row) {
+        gradients[row] = simd::load(before(row) + c, lanes);
+      }
+      float* const bias = sums_.row(kUsual) + c;
+      Float to_bias = simd::load(bias, lanes);
+#pragma GCC unroll 8
+      for (Index step = 0; step < kSteps; ++step) {
+        fetch(dy[i + kSteps + step] + c);
+        const Float gradient = through_silu(simd::load(dy[i + step] + c, lanes), steps.sums[step]);
+        gradients[kBefore + step] = gradient;
+        to_bias += gradient;
+      }
+      simd::store(bias, to_bias, lanes);
+#pragma GCC unroll 4
+      for (Index tap = 0; tap < kUsual; ++tap) {
+        float* const to = sums_.row(tap) + c;
+        Float sum = simd::load(to, lanes);
+#pragma GCC unroll 8
+        for (Index step = 0; step < kSteps; ++step) {
+          sum = simd::fma(gradients[kBefore + step], steps.inputs[step + tap], sum);
+        }
+        simd::store(to, sum, lanes);
+      }
+#pragma GCC unroll 8
+      for (Index step = 0; step < kSteps; ++step) {
+        Float sum{};
+#pragma GCC unroll 4
+        for (Index tap = 0; tap < kUsual; ++tap) {
+          sum = simd::fma(gradients[step + kBefore - tap], steps.taps[tap], sum);
+        }
+        store_(dx[i - kBefore + step] + c, sum, lanes);
+      }
+#pragma GCC unroll 4
+      for (Index row = 0; row < kBefore; ++row) {
+        simd::store(before(row) + c, gradients[kSteps + row], lanes);
+      }
+    });
+  }
+
+  /// The gradients before the activation at positions [i, end), and the taps' sums of them.
+  void differentiate(Index sample, Index i, Index end) {
+    const SampleRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
+    const Index width = taps_.width();
+    for (Index at = i; at < end; ++at) {
+      const Index first = first_tap(taps_, at, starts_(at, sample));
+      float* const to_row = before(width - 1 + at - i);
       simd::for_lanes(count_, [&](Index c, auto lanes) {
-        const Float sum = convolved(x, taps_, i, first, c, lanes);
-        const simd::Sigmoid open = simd::sigmoid(sum);
-        const Float slope = simd::fma(sum * open.complement, open.value, open.value);
-        const Float gradient = simd::load(dy[i] + c, lanes) * slope;
-        simd::store(before(i) + c, gradient, lanes);
+        const Float gradient =
+            through_silu(simd::load(dy[at] + c, lanes), convolved(x, taps_, at, first, c, lanes));
+        simd::store(to_row + c, gradient, lanes);
         float* bias = sums_.row(width) + c;
         simd::store(bias, simd::load(bias, lanes) + gradient, lanes);
         for (Index tap = first; tap < width; ++tap) {
           float* to = sums_.row(tap) + c;
-          const Float value = simd::load(x[i - width + 1 + tap] + c, lanes);
+          const Float value = simd::load(x[at - width + 1 + tap] + c, lanes);
           simd::store(to, simd::fma(gradient, value, simd::load(to, lanes)), lanes);
         }
       });
-      if ((i + 1) % kBlock == 0 || i + 1 == s) {
-        sums_.end_block();
-      }
     }
   }
   /// The first tap by which a later position of the same document has seen position i.
@@ -128,54 +267,52 @@ class ColumnGradients {
     }
     return tap;
   }
-  void spread(Index sample) {
+  /// dx of the w - 1 positions before i and of [i, i + count) without the last w - 1 of them.
+  void spread(Index sample, Index i, Index count) {
     const SampleRows<T> dx(k_.dx, sample, begin_);
-    for (Index i = 0; i < k_.x.size(0); ++i) {
-      const Index first = first_tap_back(i, sample);
+    const Index last = taps_.width() - 1;
+    for (Index row = std::max<Index>(0, last - i); row < count; ++row) {
+      const Index first = first_tap_back(i - last + row, sample);
       simd::for_lanes(count_, [&](Index c, auto lanes) {
         Float sum{};
         for (Index tap = first; tap < taps_.width(); ++tap) {
-          sum = simd::fma(simd::load(before(i + taps_.width() - 1 - tap) + c, lanes),
+          sum = simd::fma(simd::load(before(row + last - tap) + c, lanes),
                           simd::load(taps_.row(tap) + c, lanes), sum);
         }
-        simd::store(dx[i] + c, sum, lanes);
+        store_(dx[i - last + row] + c, sum, lanes);
       });
     }
+    std::copy(before(count), before(count + last), before(0));
   }
 
   const CausalConvBackward& k_;
   Index begin_, count_;
+  Store store_;
   Taps taps_;
   DocumentStarts starts_;
   TapSums sums_;
-  std::vector<float> before_;  // [s + width - 1, columns]; zeros behind the sequence
+  std::vector<float> before_;  // [w - 1 and a block's, channels]
 };
 
 }  // namespace
 
 void run(device::HostStream&, const CausalConvForward& k) {
-  const DocumentStarts starts(k.starts);
   visit_dtype(k.x.dtype, [&]<class T>() {
-    for_columns(k.x, [&](Index begin, Index count) {
+    for_channels(k.x, [&](Index begin, Index count) {
       const Taps taps(k.weight, k.bias, begin, count);
-      for (Index sample = 0; sample < k.x.size(1); ++sample) {
-        const SampleRows<const T> x(k.x, sample, begin);
-        const SampleRows<T> y(k.y, sample, begin);
-        for (Index i = 0; i < k.x.size(0); ++i) {
-          const Index first = first_tap(taps, i, starts(i, sample));
-          simd::for_lanes(count, [&](Index c, auto lanes) {
-            const Float sum = convolved(x, taps, i, first, c, lanes);
-            simd::store(y[i] + c, sum * simd::sigmoid(sum).value, lanes);
-          });
-        }
-      }
+      with_store(should_stream(k.y, Rows<T>(k.y), k.x),
+                 [&](auto store) { convolve<T>(k, taps, begin, count, store); });
     });
   });
 }
 
 void run(device::HostStream&, const CausalConvBackward& k) {
   visit_dtype(k.x.dtype, [&]<class T>() {
-    for_columns(k.x, [&](Index begin, Index count) { ColumnGradients<T>(k, begin, count).run(); });
+    for_channels(k.x, [&](Index begin, Index count) {
+      with_store(should_stream(k.dx, Rows<T>(k.dx), k.x, k.dy), [&](auto store) {
+        ChannelGradients<T, decltype(store)>(k, begin, count, store).run();
+      });
+    });
   });
 }
 

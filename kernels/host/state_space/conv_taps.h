@@ -6,15 +6,15 @@
 
 namespace mpitron::kernels::host {
 
-/// The weights [c, 1, width] and the bias [c] of a tile of channels, as fp32 and turned, so that
-/// the channels of one tap lie side by side: what the vectors of a convolution load. Channels
-/// beyond the tile's `count`, and a bias that is not there, are 0.
+/// The weights [c, 1, width] and the bias [c] of `count` channels, as fp32 and turned, so that the
+/// channels of one tap lie side by side: what the vectors of a convolution load. A bias that is not
+/// there is 0.
 class Taps {
  public:
-  static constexpr Index kColumns = 64;  // a tile stays in the nearest cache
-
   Taps(const In& weight, const In& bias, Index begin, Index count)
-      : width_(weight.size(2)), values_(static_cast<std::size_t>((width_ + 1) * kColumns), 0.F) {
+      : width_(weight.size(2)),
+        columns_((count + simd::kLanes - 1) / simd::kLanes * simd::kLanes),
+        values_(static_cast<std::size_t>((width_ + 1) * columns_), 0.F) {
     visit_dtype(weight.dtype, [&]<class T>() {
       const T* from = weight.as<T>() + begin * width_;
       for (Index i = 0; i < count * width_; ++i) {
@@ -29,12 +29,12 @@ class Taps {
     }
   }
   Index width() const { return width_; }
-  float* row(Index k) { return values_.data() + k * kColumns; }
-  const float* row(Index k) const { return values_.data() + k * kColumns; }
+  float* row(Index k) { return values_.data() + k * columns_; }
+  const float* row(Index k) const { return values_.data() + k * columns_; }
   const float* bias() const { return row(width_); }
 
  private:
-  Index width_;
+  Index width_, columns_;
   std::vector<float> values_;
 };
 

@@ -3,7 +3,9 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/common/row_blocks.h"
+#include "kernels/host/state_space/small_product.h"
 
 namespace mpitron::kernels {
 namespace {
@@ -22,63 +24,58 @@ std::vector<float> weights_of(const In& weight) {
   return values;
 }
 
-/// One row; columns count from its start.
-template <class T>
-struct Row {
-  const T *x, *z;
-  bool gate_first;
-
-  struct Gate {
-    Float silu, slope;
-  };
-  template <class Lanes>
-  [[gnu::always_inline]] Gate gate(Index i, Lanes lanes) const {
-    const Float value = simd::load(z + i, lanes);
-    const simd::Sigmoid open = simd::sigmoid(value);
-    return {value * open.value, simd::fma(value * open.complement, open.value, open.value)};
-  }
-  /// What is normed: with the gate in front rounded to T, as memory has it.
-  template <class Lanes>
-  [[gnu::always_inline]] Float normed(Index i, Float silu, Lanes lanes) const {
-    const Float value = simd::load(x + i, lanes);
-    if (!gate_first) {
-      return value;
-    }
-    T kept[simd::kLanes];
-    simd::store(kept, value * silu, lanes);
-    return simd::load(kept, lanes);
-  }
+struct Gate {
+  Float silu, slope;
 };
-
-template <class T>
-void forward(const GatedNormForward& k) {
-  const Rows<const T> xs(k.x), zs(k.z);
-  const Rows<T> ys(k.y);
-  const std::vector<float> weights = weights_of(k.weight);
-  const Index f = k.x.size(-1), width = f / k.groups;
-  float* const rstd = k.rstd.as<float>();
-  for_ranges(row_count(k.x), kWork * k.x.numel(), [&](Index first, Index last) {
-    for (Index at = first * k.groups; at < last * k.groups; ++at) {
-      const Index index = at / k.groups, start = at % k.groups * width;
-      const Row<T> row{xs[index] + start, zs[index] + start, k.gate_first};
-      const auto [sum] = simd::row_sums<1>(width, [&](Index i, auto lanes, auto& sums) {
-        const Float value = row.normed(i, row.gate(i, lanes).silu, lanes);
-        sums[0] = simd::fma(value, value, sums[0]);
-      });
-      const float scale = 1.F / std::sqrt(sum / static_cast<float>(width) + k.eps);
-      rstd[at] = scale;
-      T* y = ys[index] + start;
-      const float* weight = weights.data() + start;
-      simd::for_lanes(width, [&](Index i, auto lanes) {
-        const Float silu = row.gate(i, lanes).silu;
-        const Float normal = row.normed(i, silu, lanes) * scale * simd::load(weight + i, lanes);
-        simd::store(y + i, k.gate_first ? normal : normal * silu, lanes);
-      });
-    }
-  });
+[[gnu::always_inline]] inline Gate gate(Float z) {
+  const simd::Sigmoid open = simd::sigmoid(z);
+  return {z * open.value, simd::fma(z * open.complement, open.value, open.value)};
 }
 
+/// The value as memory has it.
 template <class T>
+[[gnu::always_inline]] inline Float rounded(Float x) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    T kept[simd::kLanes];
+    simd::store(kept, x);
+    return simd::load(kept);
+  }
+}
+
+/// A row is passed over twice, for its sums and for its results; what the first pass has made of
+/// the gate is kept.
+template <class T, bool gate_first, class Store>
+void forward(const GatedNormForward& k, Index first, Index last, const float* weights,
+             Store store) {
+  const Rows<const T> xs(k.x), zs(k.z);
+  const Rows<T> ys(k.y);
+  const Index width = k.x.size(-1) / k.groups;
+  Scratch<float> memory;
+  float* const kept = memory.room(width);
+  for (Index at = first * k.groups; at < last * k.groups; ++at) {
+    const Index index = at / k.groups, start = at % k.groups * width;
+    const T *const x = xs[index] + start, *const z = zs[index] + start;
+    const auto [sum] = simd::row_sums<1>(width, [&](Index i, auto lanes, auto& sums) {
+      fetch_ahead(x + i), fetch_ahead(z + i);
+      Float value = simd::load(x + i, lanes);
+      const Float silu = gate(simd::load(z + i, lanes)).silu;
+      value = gate_first ? rounded<T>(value * silu) : value;
+      simd::store(kept + i, gate_first ? value : silu, lanes);
+      sums[0] = simd::fma(value, value, sums[0]);
+    });
+    const float scale = 1.F / std::sqrt(sum / static_cast<float>(width) + k.eps);
+    k.rstd.as<float>()[at] = scale;
+    T* const y = ys[index] + start;
+    simd::for_lanes(width, [&, weight = weights + start](Index i, auto lanes) {
+      const Float value = simd::load(kept + i, lanes) * scale * simd::load(weight + i, lanes);
+      store(y + i, gate_first ? value : value * simd::load(x + i, lanes), lanes);
+    });
+  }
+}
+
+template <class T, bool gate_first>
 struct Backward {
   const GatedNormBackward& k;
   Rows<const T> x, z, dy;
@@ -96,47 +93,60 @@ struct Backward {
         weights(weights_of(kernel.weight)),
         width(kernel.x.size(-1) / kernel.groups) {}
 
-  /// One group of a row; adds to the sums of dweight.
-  void run(Index index, Index group, float* dweight) const {
+  /// One group of a row; adds to the sums of dweight. `kept`: 3 width numbers of the first pass.
+  template <class Store>
+  void run(Index index, Index group, float* dweight, float* kept, Store store) const {
     const Index start = group * width;
-    const Row<T> row{x[index] + start, z[index] + start, k.gate_first};
-    const T* gradient = dy[index] + start;
-    const float *weight = weights.data() + start,
-                scale = k.rstd.as<float>()[index * k.groups + group];
+    const T *const values = x[index] + start, *const gates = z[index] + start;
+    const T* const gradient = dy[index] + start;
+    const float *const weight = weights.data() + start,
+                       scale = k.rstd.as<float>()[index * k.groups + group];
+    float *const silus = kept, *const slopes = kept + width, *const normals = kept + 2 * width;
     const auto [dot] = simd::row_sums<1>(width, [&](Index i, auto lanes, auto& sums) {
-      const Float silu = row.gate(i, lanes).silu;
-      const Float normal = row.normed(i, silu, lanes) * scale;
+      fetch_ahead(values + i), fetch_ahead(gates + i), fetch_ahead(gradient + i);
+      const auto [silu, slope] = gate(simd::load(gates + i, lanes));
+      const Float value = simd::load(values + i, lanes);
+      const Float normal = (gate_first ? rounded<T>(value * silu) : value) * scale;
       const Float given = simd::load(gradient + i, lanes);
-      const Float to_normal = (k.gate_first ? given : given * silu) * normal;
-      float* sum = dweight + start + i;
+      const Float to_normal = (gate_first ? given : given * silu) * normal;
+      float* const sum = dweight + start + i;
       simd::store(sum, simd::load(sum, lanes) + to_normal, lanes);
       sums[0] = simd::fma(to_normal, simd::load(weight + i, lanes), sums[0]);
+      simd::store(silus + i, silu, lanes), simd::store(slopes + i, slope, lanes);
+      simd::store(normals + i, normal, lanes);
     });
     const float mean = dot / static_cast<float>(width);
-    T *to_x = dx[index] + start, *to_z = dz[index] + start;
+    T *const to_x = dx[index] + start, *const to_z = dz[index] + start;
     simd::for_lanes(width, [&](Index i, auto lanes) {
-      const auto [silu, slope] = row.gate(i, lanes);
-      const Float normal = row.normed(i, silu, lanes) * scale;
+      const Float silu = simd::load(silus + i, lanes), slope = simd::load(slopes + i, lanes);
+      const Float normal = simd::load(normals + i, lanes);
       const Float given = simd::load(gradient + i, lanes), by = simd::load(weight + i, lanes);
-      const Float value = simd::load(row.x + i, lanes);
-      const Float upstream = k.gate_first ? given : given * silu;
+      const Float upstream = gate_first ? given : given * silu;
       const Float inner = (upstream * by - normal * mean) * scale;
-      simd::store(to_z + i, (k.gate_first ? inner * value : given * normal * by) * slope, lanes);
-      simd::store(to_x + i, k.gate_first ? inner * silu : inner, lanes);
+      const Float to_gate =
+          gate_first ? inner * simd::load(values + i, lanes) : given * normal * by;
+      store(to_z + i, to_gate * slope, lanes);
+      store(to_x + i, gate_first ? inner * silu : inner, lanes);
     });
   }
   void run() const {
     const Index t = row_count(k.x), f = k.x.size(-1), block = BlockSums::rows_of(t);
     BlockSums sums(t, f, k.workspace);
+    const bool streaming =
+        should_stream(k.dx, dx, k.x, k.z, k.dy) && should_stream(k.dz, dz, k.x, k.z, k.dy);
     for_ranges(BlockSums::count_of(t), 2 * kWork * t * f, [&](Index first, Index last) {
-      for (Index part = first; part < last; ++part) {
-        std::fill_n(sums[part], f, 0.F);
-        for (Index at = part * block * k.groups; at < std::min(t, (part + 1) * block) * k.groups;
-             ++at) {
-          run(at / k.groups, at % k.groups, sums[part]);
+      Scratch<float> kept;
+      with_store(streaming, [&](auto store) {
+        for (Index part = first; part < last; ++part) {
+          std::fill_n(sums[part], f, 0.F);
+          const Index begin = part * block * k.groups;
+          const Index end = std::min(t, (part + 1) * block) * k.groups;
+          for (Index at = begin; at < end; ++at) {
+            run(at / k.groups, at % k.groups, sums[part], kept.room(3 * width), store);
+          }
+          sums.finish(part, first);
         }
-        sums.finish(part, first);
-      }
+      });
     });
     sums.total(0, k.dweight, k.accumulate);
   }
@@ -145,11 +155,22 @@ struct Backward {
 }  // namespace
 
 void run(device::HostStream&, const GatedNormForward& k) {
-  visit_dtype(k.x.dtype, [&]<class T>() { forward<T>(k); });
+  const std::vector<float> weights = weights_of(k.weight);
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    const bool streaming = should_stream(k.y, Rows<T>(k.y), k.x, k.z);
+    for_ranges(row_count(k.x), kWork * k.x.numel(), [&](Index first, Index last) {
+      with_store(streaming, [&](auto store) {
+        k.gate_first ? forward<T, true>(k, first, last, weights.data(), store)
+                     : forward<T, false>(k, first, last, weights.data(), store);
+      });
+    });
+  });
 }
 
 void run(device::HostStream&, const GatedNormBackward& k) {
-  visit_dtype(k.x.dtype, [&]<class T>() { Backward<T>(k).run(); });
+  visit_dtype(k.x.dtype, [&]<class T>() {
+    k.gate_first ? Backward<T, true>(k).run() : Backward<T, false>(k).run();
+  });
 }
 
 Index workspace_bytes(const device::HostStream&, const GatedNormBackward& k) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <type_traits>
 
 #include "kernels/host/common/views.h"
@@ -7,6 +8,9 @@
 // fp16 numbers, fp64 on fp64, and rows of one sample of a view.
 
 namespace mpitron::kernels::host {
+
+using device::In;
+using device::InOut;
 
 /// f<T, Real>() with the type in memory and the one of the arithmetic.
 template <class F>
@@ -54,18 +58,28 @@ class SampleRows {
   /// to[i][j] = this[first + i][j], contiguous, in the type of the arithmetic.
   template <class Real>
   void read(Index first, Index count, Index columns, Real* to) const {
-    for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j < columns; ++j) {
-        to[i * columns + j] = static_cast<Real>((*this)[first + i][j]);
+    for (Index i = 0; i < count; ++i, to += columns) {
+      const T* const row = (*this)[first + i];
+      if constexpr (std::is_same_v<Real, float>) {
+        simd::for_lanes(columns, [&](Index j, auto lanes) {
+          simd::store(to + j, simd::load(row + j, lanes), lanes);
+        });
+      } else {
+        std::transform(row, row + columns, to, [](T x) { return static_cast<Real>(x); });
       }
     }
   }
   /// The reverse, rounded to T.
   template <class Real>
   void write(Index first, Index count, Index columns, const Real* from) const {
-    for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j < columns; ++j) {
-        (*this)[first + i][j] = T(from[i * columns + j]);
+    for (Index i = 0; i < count; ++i, from += columns) {
+      T* const row = (*this)[first + i];
+      if constexpr (std::is_same_v<Real, float>) {
+        simd::for_lanes(columns, [&](Index j, auto lanes) {
+          simd::store(row + j, simd::load(from + j, lanes), lanes);
+        });
+      } else {
+        std::transform(from, from + columns, row, [](Real x) { return T(x); });
       }
     }
   }

@@ -65,12 +65,13 @@ std::vector<AdapterFolder> adapter_folders(const std::vector<std::string>& words
 /// loader then fills them by name, cut as this rank's share is.
 inference::AdapterHandle read_adapter(device::Device& device, const config::ModelConfig& config,
                                       models::Model::Share share, Index number,
-                                      const std::string& folder) {
+                                      const std::string& path) {
   if (const std::string missing = inference::no_cached_path(config);
       !missing.empty() || config.family().encoder_decoder) {
-    throw_usage("--adapter {}: {}", folder,
+    throw_usage("--adapter {}: {}", path,
                 missing.empty() ? "adapters of models with an encoder are not served" : missing);
   }
+  const io::PeftFolder folder(path);
   config::ModelConfig updated = config;
   updated.lora = train::adapter_config(folder);
   const std::shared_ptr<autograd::ParameterList> parameters = share.parameters;
@@ -80,13 +81,12 @@ inference::AdapterHandle read_adapter(device::Device& device, const config::Mode
     if (!parameter.role.low_rank) {
       continue;
     }
-    const std::size_t factor = parameter.name.find("lora_");
-    const std::string module = config::module_name(parameter.name.substr(0, factor));
-    refuse_parts(module, parameter, folder);
+    const auto [module, factor] = train::factor_name(parameter);
+    refuse_parts(module, parameter, path);
     parameter.value = tensor::Tensor::empty(
         device, parameter.placement.shard.local(parameter.shape), config.params_dtype);
     Adapter::Factors& of_module = factors[module];
-    (parameter.name.compare(factor, 6, "lora_A") == 0 ? of_module.a : of_module.b) = &parameter;
+    (factor.starts_with("lora_A") ? of_module.a : of_module.b) = &parameter;
     of_module.scale = updated.lora->update_of(module)->scale;
   }
   train::take_adapter(device, *parameters, config.num_layers, folder);

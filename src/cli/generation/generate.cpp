@@ -3,6 +3,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "autograd/cached_pass.h"
 #include "cli/commands.h"
 #include "cli/generation/answer_journal.h"
 #include "cli/generation/loaded_model.h"
@@ -36,9 +37,12 @@ struct GenerateFlags {
 
 void declare(Flags& flags, GenerateFlags& o) {
   o.model.declare(flags);
-  o.model.declare_adapters(flags, "for all answers");
+  o.model.declare_adapters(flags, "for all answers; of several each prompt of a file names one");
   flags.option("--prompts", o.prompts, "texts to continue; `-`: standard input as one text");
-  flags.option("--prompt-file", o.prompt_file, "JSONL file whose field `text` is a prompt");
+  flags.option(
+      "--prompt-file", o.prompt_file,
+      "JSONL file whose field `text` is a prompt, and `adapter` the name of its adapter or "
+      "of the model");
   flags.option(
       "--image", o.images,
       "image files; every prompt is then what is asked about them, <image> in it the place "
@@ -55,11 +59,17 @@ void declare(Flags& flags, GenerateFlags& o) {
                "JSONL file for the answers; a run that was killed goes on from OUTPUT.part");
 }
 
-std::vector<std::string> prompts_of(const GenerateFlags& o) {
-  std::vector<std::string> prompts = o.prompts;
-  for (std::string& prompt : prompts) {
-    if (prompt == "-") {
-      prompt.assign(std::istreambuf_iterator<char>(std::cin), {});
+struct Prompt {
+  std::string text;
+  std::string adapter = {};  // as the file names it; empty: not said
+};
+
+std::vector<Prompt> prompts_of(const GenerateFlags& o) {
+  std::vector<Prompt> prompts;
+  for (const std::string& text : o.prompts) {
+    prompts.push_back({text});
+    if (text == "-") {
+      prompts.back().text.assign(std::istreambuf_iterator<char>(std::cin), {});
     }
   }
   if (!o.prompt_file.empty()) {
@@ -72,7 +82,7 @@ std::vector<std::string> prompts_of(const GenerateFlags& o) {
       ++number;
       try {
         const inference::Fields fields = inference::Fields::parse(line);
-        prompts.push_back(fields.text("text", ""));
+        prompts.push_back({fields.text("text", ""), fields.text("adapter", "")});
       } catch (const inference::RequestError& error) {
         throw_data("{}:{}: {}", o.prompt_file, number, error.what());
       }
@@ -131,15 +141,14 @@ std::string line_of(const GenerateFlags& o, const std::string& prompt,
 /// differently. An empty prompt begins with the token that begins texts, or with eod.
 std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                                                       const LoadedModel& model,
-                                                      const std::vector<std::string>& prompts) {
+                                                      const std::vector<Prompt>& prompts) {
   std::vector<inference::GenerationRequest> requests;
   if (!o.images.empty() && !model.config().vlm) {
     throw_usage("--image: the model of --load {} sees none", o.model.load);
   }
   const ImagePrompts about(model.config().vlm.value_or(config::VlmConfig()), *model.tokenizer);
   const std::vector<inference::PromptImage> images = about.read(o.images);
-  const inference::AdapterHandle adapter = model.only_adapter();
-  for (const std::string& prompt : prompts) {
+  for (const auto& [prompt, adapter] : prompts) {
     inference::GenerationRequest request{
         .prompt = model.tokenizer->encode(prompt),
         .max_tokens = o.tokens,
@@ -151,7 +160,7 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
         .stop_ids = {model.tokenizer->eod()},
         .log_probs = o.log_probs || o.top > 0 ? o.top : -1,
         .prompt_log_probs = o.log_probs || o.tokens == 0,
-        .adapter = adapter};
+        .adapter = adapter.empty() ? model.only_adapter() : model.adapter(adapter)};
     if (!images.empty()) {
       about.ask(prompt, images, request);
     }
@@ -196,7 +205,9 @@ std::string digest(const GenerateFlags& o,
   hasher.update(fmt::format("{} {} {} {} {} {} {} {} {}", requests.size(), o.tokens, o.temperature,
                             o.top_k, o.top_p, o.seed, o.log_probs, o.top, o.model.weights));
   for (const inference::GenerationRequest& request : requests) {
-    hasher.update(fmt::format("\n{} {}", fmt::join(request.prompt, " "), request.stop_ids.front()));
+    hasher.update(fmt::format("\n{} {} {}", fmt::join(request.prompt, " "),
+                              request.stop_ids.front(),
+                              request.adapter ? request.adapter->number() : 0));
     for (const inference::PromptImage& image : request.images) {
       const auto pixels = std::as_bytes(std::span(*image));
       hasher.update({reinterpret_cast<const char*>(pixels.data()), pixels.size()});
@@ -206,15 +217,14 @@ std::string digest(const GenerateFlags& o,
 }
 
 /// Generates the answers that the journal does not hold.
-void answer_rest(const GenerateFlags& o, LoadedModel& model,
-                 const std::vector<std::string>& prompts,
+void answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<Prompt>& prompts,
                  std::vector<inference::GenerationRequest> requests, AnswerJournal& journal) {
   inference::Generator generator(*model.engine, *model.tokenizer, o.model.scheduling());
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!journal.has(i)) {
       generator.submit(std::move(requests[i]), [&, i](const inference::Answer& answer) {
         if (answer.finish != inference::FinishReason::none) {
-          journal.add(i, finished(o, prompts[i], answer, *model.tokenizer));
+          journal.add(i, finished(o, prompts[i].text, answer, *model.tokenizer));
         }
       });
     }
@@ -246,7 +256,7 @@ int generate(const Arguments& arguments) {
     return static_cast<int>(ExitCode::success);
   }
   check(options);
-  const std::vector<std::string> prompts = prompts_of(options);
+  const std::vector<Prompt> prompts = prompts_of(options);
   const std::shared_ptr<comm::World> world = launch_world(options.model.layout.timeout_minutes);
   const device::HostRuntime runtime;
   LoadedModel model(options.model, world);
@@ -265,7 +275,8 @@ int generate(const Arguments& arguments) {
   AnswerJournal journal(options.output, origin, prompts.size());
   answer_rest(options, model, prompts, std::move(requests), journal);
   for (std::size_t i = 0; options.tokens > 0 && i < prompts.size(); ++i) {
-    log::print(prompts[i] + inference::Fields::parse(journal.answers()[i].line).text("text", ""));
+    log::print(prompts[i].text +
+               inference::Fields::parse(journal.answers()[i].line).text("text", ""));
   }
   if (options.tokens == 0) {
     log::print(perplexity_line(journal.answers()));

@@ -135,10 +135,26 @@ std::vector<inference::AdapterHandle> LoadedModel::handles() const {
 
 inference::AdapterHandle LoadedModel::only_adapter() const {
   if (adapters_.size() > 1) {
-    throw_usage("--adapter: {} are given; all answers have one, mpitron serve has several",
-                adapters_.size());
+    throw_usage(
+        "--adapter: {} are given, and an answer has one; name it beside each prompt of generate's "
+        "--prompt-file (field adapter), or to mpitron serve",
+        adapters_.size());
   }
   return adapters_.empty() ? nullptr : adapters_[0].adapter;
+}
+
+inference::AdapterHandle LoadedModel::adapter(const std::string& wanted) const {
+  if (wanted == name) {
+    return nullptr;
+  }
+  std::string names = name;
+  for (const inference::ServedAdapter& each : adapters_) {
+    if (each.name == wanted) {
+      return each.adapter;
+    }
+    names += ", " + each.name;
+  }
+  throw_usage("--prompt-file: there is no adapter {}; there is {}", wanted, names);
 }
 
 inference::AdapterHandle LoadedModel::read_adapter(const std::string& folder) {
@@ -178,7 +194,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
   }
   device_ = device::make_device("host", ranks_.world().make_allocator());
   model_ = models::make_model(config, *device_, ranks_.share(config, options.draft_tokens > 0));
-  model_->initialize();
+  model_->allocate();
   convert::load_values(*model_, reader.ours());
 }
 

@@ -43,13 +43,13 @@ class LoadedModel {
 
   /// Returns whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
-  Index ranks() const { return ranks_.world().size(); }
   void follow() { ranks_.follow(*device_, *model_, shape_, handles()); }
   /// Adapters of the option --adapter, in its order.
   const std::vector<inference::ServedAdapter>& adapters() const { return adapters_; }
-  /// Returns the adapter that all answers of a command have, null without --adapter. Error(usage)
-  /// where several are given.
+  /// Returns the only adapter, null without --adapter. Error(usage) where several are given.
   inference::AdapterHandle only_adapter() const;
+  /// Returns an adapter by its name, null for the model's. Error(usage) lists the names there are.
+  inference::AdapterHandle adapter(const std::string& wanted) const;
   /// Reads one adapter more; all ranks call it, on the engine's thread. Errors as
   /// cli::read_adapter.
   inference::AdapterHandle read_adapter(const std::string& folder);

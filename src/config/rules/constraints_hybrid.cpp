@@ -13,13 +13,6 @@ namespace {
 
 using Result = std::optional<Violation>;
 
-/// Returns the layers of a model that has others than those of a transformer; else an empty list.
-std::vector<LayerSpec> layers_by_kind(const Facts& f) {
-  const HybridConfig& hybrid = f.run.model.hybrid;
-  const bool others = !hybrid.pattern.empty() || !hybrid.delta_layers.empty();
-  return others ? layer_pattern(f.run.model) : std::vector<LayerSpec>();
-}
-
 bool has_expert_letters(const Facts& f) {
   const HybridConfig& hybrid = f.run.model.hybrid;
   return count_letter(hybrid.pattern + hybrid.depth_pattern, 'E') > 0;

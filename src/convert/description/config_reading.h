@@ -71,6 +71,8 @@ void write_mixtral(const ModelDescription& description, JsonObject& json);
 void read_deepseek_v2(ConfigReading& reading);
 void write_deepseek_v2(const ModelDescription& description, JsonObject& json);
 
+/// Limits of GPT-OSS's activation, which its code has as constants.
+inline constexpr double kGptOssClamp = 7, kGptOssOffset = 1;
 /// Read and write layers with and without a window, sinks, experts with biases.
 void read_gpt_oss(ConfigReading& reading);
 void write_gpt_oss(const ModelDescription& description, JsonObject& json);

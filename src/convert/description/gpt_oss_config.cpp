@@ -16,8 +16,6 @@ using config::MoeConfig;
 
 constexpr const char *kSliding = "sliding_attention", *kWhole = "full_attention";
 constexpr Index kWindow = 128;
-/// Constants of GPT-OSS's activation.
-constexpr double kClamp = 7, kOffset = 1;
 
 /// Reads which layers have a window. A window of n keys shows a query itself and n - 1 before it;
 /// without a list every other layer has one, beginning with the first.
@@ -65,13 +63,13 @@ void read_gpt_oss(ConfigReading& reading) {
   read_query_groups(reading);
   read_yarn(reading);
   m.activation = ActivationKind::quick_gelu;
-  m.activation_clamp = reading.json.real("swiglu_limit", kClamp);
-  m.glu_linear_offset = kOffset;
+  m.activation_clamp = reading.json.real("swiglu_limit", kGptOssClamp);
+  m.glu_linear_offset = kGptOssOffset;
   m.add_bias_linear = m.add_qkv_bias = true;
   m.attention_sink = config::AttentionSink::learned;
   read_windows(reading);
   m.moe = read_experts(reading);
-  reading.require(m.activation_clamp == kClamp, "swiglu_limit that is not 7");
+  reading.require(m.activation_clamp == kGptOssClamp, "swiglu_limit that is not 7");
   reading.require(reading.json.flag("attention_bias", true), "attention_bias false");
   reading.require(m.mscale == 1 && m.mscale_all_dim == 0, "mscale of YaRN");
 }
@@ -87,7 +85,7 @@ void write_gpt_oss(const ModelDescription& description, JsonObject& json) {
   json.set("intermediate_size", moe.ffn_hidden_size);
   json.set("num_local_experts", moe.num_experts);
   json.set("num_experts_per_tok", moe.topk);
-  json.set("swiglu_limit", kClamp);
+  json.set("swiglu_limit", kGptOssClamp);
   json.set("attention_bias", true);
   json.set("attention_dropout", m.attention_dropout);
 }

@@ -43,18 +43,26 @@ struct Piece {
 };
 
 /// Copies the numbers of a part, [out] or [out, in], from or to the slice of its expert, [in, out
-/// of all parts].
+/// of all parts]: tile by tile, since one of them is read or written across its rows.
 template <std::size_t kSize, bool kIntoStack>
 void copy_part(const Piece& piece, std::byte* stack, std::byte* part) {
+  constexpr Index kTile = 32;
   const bool matrix = piece.info.shape.rank() > 1;
   const Index out = piece.info.shape[0], in = matrix ? piece.info.shape[1] : 1;
   const Index parts = piece.stack->count;
-  for (Index row = 0; row < out; ++row) {
-    for (Index column = 0; column < in; ++column) {
-      std::byte* const stacked =
-          stack + static_cast<std::size_t>((column * out + row) * parts + piece.part) * kSize;
-      std::byte* const own = part + static_cast<std::size_t>(row * in + column) * kSize;
-      std::memcpy(kIntoStack ? stacked : own, kIntoStack ? own : stacked, kSize);
+  const auto copy = [&](Index row, Index column) {
+    std::byte* const stacked =
+        stack + static_cast<std::size_t>((column * out + row) * parts + piece.part) * kSize;
+    std::byte* const own = part + static_cast<std::size_t>(row * in + column) * kSize;
+    std::memcpy(kIntoStack ? stacked : own, kIntoStack ? own : stacked, kSize);
+  };
+  for (Index first_row = 0; first_row < out; first_row += kTile) {
+    for (Index first = 0; first < in; first += kTile) {
+      for (Index row = first_row; row < std::min(first_row + kTile, out); ++row) {
+        for (Index column = first; column < std::min(first + kTile, in); ++column) {
+          copy(row, column);
+        }
+      }
     }
   }
 }

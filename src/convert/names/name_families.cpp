@@ -4,6 +4,8 @@
 
 #include <fmt/ranges.h>
 
+#include "convert/description/config_reading.h"
+
 // Decides which models a family can hold. Needs are told with the option that meets them, so that a
 // model which does not fit says what would have to be different.
 
@@ -22,8 +24,6 @@ using config::RouterScore;
 constexpr double kLatentEpsilon = 1e-6;
 /// Epsilon of the norm in a Mamba mixer here; theirs have the layers'.
 constexpr double kGatedEpsilon = 1e-5;
-/// Limits of GPT-OSS's activation, which its code has as constants.
-constexpr double kGptOssClamp = 7, kGptOssOffset = 1;
 
 void append(Needs& needs, Needs more) {
   needs.insert(needs.end(), more.begin(), more.end());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/index/numpy_random.h"
+#include "tokenizers/core/single_token.h"
 #include "utils/error.h"
 #include "utils/numbers/philox.h"
 #include "utils/text/utf8.h"
@@ -20,6 +21,9 @@ using TokenSpan = std::span<const std::int64_t>;
 
 /// Returns the one id that stands for the text alone, whether or not texts may name it.
 std::optional<TokenId> find_token(const tokenizers::Tokenizer& tokenizer, const std::string& text) {
+  if (const auto named = tokenizers::single_token(tokenizer, text)) {
+    return named;
+  }
   for (Index id = 0; id < tokenizer.vocab_size(); ++id) {
     const auto token = static_cast<TokenId>(id);
     if (tokenizer.decode({&token, 1}) == text) {

@@ -67,8 +67,7 @@ HttpReply tell_model(const ServedModel& model, const HttpRequest& request) {
     return json_reply(description(model, *adapter));
   }
   if (name != model.name) {
-    throw RequestError(404, fmt::format("there is no model {}; there is {}", name, model.names()),
-                       "model", "model_not_found");
+    throw model.no_model(name);
   }
   return json_reply(description(model));
 }

@@ -206,6 +206,18 @@ OpenAiReply::OpenAiReply(const ServedModel& model, OpenAiRequest request, std::s
   unfinished_ = request_.prompts.size() * static_cast<std::size_t>(request_.best_of);
   answers_.resize(unfinished_);
   sent_.resize(unfinished_);
+  constexpr std::string_view kChoices = "\"choices\":[";  // in no text: quotes of texts are escaped
+  Json event = frame(request_, id_, created_);
+  if (request_.include_usage) {
+    event["usage"] = nullptr;
+  }
+  const std::string text = dump(event);
+  before_choice_ = text.substr(0, text.find(kChoices) + kChoices.size());
+  behind_choice_ = text.substr(before_choice_.size());
+}
+
+std::string OpenAiReply::event_of(const Json& choice) const {
+  return before_choice_ + dump(choice) + behind_choice_;
 }
 
 std::vector<std::string> OpenAiReply::update(std::size_t index, const Answer& answer) {
@@ -239,14 +251,10 @@ std::vector<std::string> OpenAiReply::update(std::size_t index, const Answer& an
   if (request_.echo && sent.tokens == 0) {
     text.insert(0, request_.prompt_texts[index / static_cast<std::size_t>(request_.best_of)]);
   }
-  Json event = frame(request_, id_, created_);
-  event["choices"].push_back(request_.chat ? chat_part(index, answer, text, calls)
-                                           : completion_part(index, answer, text));
-  if (request_.include_usage) {
-    event["usage"] = nullptr;
-  }
+  const Json choice =
+      request_.chat ? chat_part(index, answer, text, calls) : completion_part(index, answer, text);
   sent = {end, answer.tokens.size()};
-  return {dump(event)};
+  return {event_of(choice)};
 }
 
 nlohmann::ordered_json OpenAiReply::chat_part(std::size_t index, const Answer& answer,

@@ -26,6 +26,8 @@ class OpenAiReply {
     std::size_t bytes = 0;
     std::size_t tokens = 0;
   };
+  /// Returns an event around one choice.
+  std::string event_of(const nlohmann::ordered_json& choice) const;
   /// Places of the `n` answers of a prompt that are sent, the one with the highest mean
   /// log-probability first; in their own order where all are sent.
   std::vector<std::size_t> best(std::size_t prompt) const;
@@ -41,6 +43,7 @@ class OpenAiReply {
   OpenAiRequest request_;
   std::string id_;
   std::int64_t created_;
+  std::string before_choice_, behind_choice_;  // of events, which differ in their choices alone
   std::vector<Answer> answers_;
   std::vector<Sent> sent_;
   std::size_t unfinished_;

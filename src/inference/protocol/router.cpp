@@ -1,7 +1,5 @@
 #include "inference/protocol/router.h"
 
-#include <chrono>
-
 #include <fmt/format.h>
 
 #include "inference/protocol/megatron_api.h"
@@ -65,8 +63,8 @@ void Router::answer(const HttpRequest& request, const Client& client) {
 void Router::change(const HttpRequest& request, const Route& route, const Client& client) {
   if (!model_.adapters->change()) {
     throw RequestError(403,
-                       "adapters do not change while this server runs; start it with "
-                       "--allow-adapter-loading");
+                       "adapters do not change while this server runs; one on one rank with "
+                       "--allow-adapter-loading loads more");
   }
   model_.service.run([this, request, tell = route.tell, client] {
     try {
@@ -120,13 +118,11 @@ void Router::complete(const HttpRequest& request, const Route& route, const Clie
     check_megatron_completion(fields);
   }
   OpenAiRequest parsed = chat ? parse_chat(model_, fields) : parse_completion(model_, fields);
-  const auto now = std::chrono::duration_cast<std::chrono::seconds>(
-      std::chrono::system_clock::now().time_since_epoch());
   const std::string id = fmt::format("{}-{:016x}{:08x}", chat ? "chatcmpl" : "cmpl",
                                      parsed.generation.sampling.seed, next_++);
   const bool stream = parsed.stream;
   AnswerGroup group{.requests = parsed.answers(), .answered = {}, .failed = {}};
-  auto reply = std::make_shared<OpenAiReply>(model_, std::move(parsed), id, now.count());
+  auto reply = std::make_shared<OpenAiReply>(model_, std::move(parsed), id, unix_seconds());
   const auto send_events = [client](const std::vector<std::string>& events) {
     for (const std::string& event : events) {
       client->event(event);

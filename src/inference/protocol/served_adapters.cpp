@@ -11,6 +11,19 @@
 #include "utils/error.h"
 
 namespace mpitron::inference {
+namespace {
+
+template <class Adapters>
+auto place_of(Adapters& adapters, const std::string& name) {
+  return std::ranges::find(adapters, name, &ServedAdapter::name);
+}
+
+}  // namespace
+
+std::int64_t unix_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
 
 bool is_adapter_name(const std::string& name) {
   constexpr std::size_t kLongest = 128;
@@ -26,19 +39,15 @@ std::vector<ServedAdapter> ServedAdapters::all() const {
   return adapters_;
 }
 
-ServedAdapters::Place ServedAdapters::place_of(const std::string& name) {
-  return std::ranges::find(adapters_, name, &ServedAdapter::name);
-}
-
 std::optional<ServedAdapter> ServedAdapters::find(const std::string& name) const {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find(adapters_, name, &ServedAdapter::name);
+  const auto found = place_of(adapters_, name);
   return found == adapters_.end() ? std::nullopt : std::optional(*found);
 }
 
 AdapterHandle ServedAdapters::take(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  const Place found = place_of(name);
+  const auto found = place_of(adapters_, name);
   if (found == adapters_.end()) {
     return nullptr;
   }
@@ -60,9 +69,7 @@ ServedAdapter ServedAdapters::load(const std::string& name, const std::string& f
   } catch (const Error& error) {
     throw RequestError(400, error.what(), "lora_path");
   }
-  adapter.created = std::chrono::duration_cast<std::chrono::seconds>(
-                        std::chrono::system_clock::now().time_since_epoch())
-                        .count();
+  adapter.created = unix_seconds();
   const std::lock_guard lock(mutex_);
   adapters_.push_back(adapter);
   return adapter;
@@ -70,7 +77,7 @@ ServedAdapter ServedAdapters::load(const std::string& name, const std::string& f
 
 ServedAdapter ServedAdapters::unload(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  const Place found = place_of(name);
+  const auto found = place_of(adapters_, name);
   if (found == adapters_.end()) {
     throw RequestError(404, fmt::format("there is no adapter {}", name), "lora_name",
                        "model_not_found");

@@ -19,6 +19,9 @@ struct ServedAdapter {
   Index requests = 0;        // that have named it
 };
 
+/// Returns the time now, in seconds since 1970.
+std::int64_t unix_seconds();
+
 /// Says what names an adapter may have, for the message to who gave another.
 inline constexpr const char* kAdapterNames =
     "a name has 1 to 128 letters, digits and characters of . _ : - /";
@@ -51,9 +54,6 @@ class ServedAdapters {
   ServedAdapter unload(const std::string& name);
 
  private:
-  using Place = std::vector<ServedAdapter>::iterator;
-  Place place_of(const std::string& name);
-
   Reader read_;
   mutable std::mutex mutex_;
   std::vector<ServedAdapter> adapters_;

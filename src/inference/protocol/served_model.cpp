@@ -50,11 +50,14 @@ AdapterHandle ServedModel::choose(const std::string& wanted) const {
   }
   AdapterHandle adapter = adapters->take(wanted);
   if (adapter == nullptr) {
-    throw RequestError(404,
-                       fmt::format("the model {} does not exist; there is {}", wanted, names()),
-                       "model", "model_not_found");
+    throw no_model(wanted);
   }
   return adapter;
+}
+
+RequestError ServedModel::no_model(const std::string& wanted) const {
+  return {404, fmt::format("the model {} does not exist; there is {}", wanted, names()), "model",
+          "model_not_found"};
 }
 
 TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>& shown) const {

@@ -30,6 +30,8 @@ struct ServedModel {
   /// Returns the adapter that a request names, and counts the request; null for the model itself,
   /// also by no name. RequestError(404) for a name that is not served.
   AdapterHandle choose(const std::string& name) const;
+  /// The refusal (404) of a model that is not served.
+  RequestError no_model(const std::string& name) const;
   /// All names that requests may give, for messages.
   std::string names() const;
   /// The token that begins a text; models without one begin with the end of a document, as

@@ -3,6 +3,7 @@
 // unsent, so a client that sleeps takes no memory.
 #include "inference/server/http_connection.h"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <fmt/format.h>
 
@@ -21,6 +22,7 @@ HttpConnection::HttpConnection(HttpConnections& all, tcp::socket socket)
     : all_(all),
       stream_(std::move(socket)),
       reader_(stream_, all.settings, all.bodies),
+      unsent_held_(all.unsent),
       ping_(all.context) {
   error_code ignored;
   stream_.socket().set_option(tcp::no_delay(true), ignored);
@@ -43,7 +45,7 @@ void HttpConnection::read() {
                  } else if (result.refusal) {
                    self->refuse(*result.refusal);
                  } else {
-                   self->handle(std::move(*result.request));
+                   self->handle(std::move(*result.request), std::move(result.held));
                  }
                });
 }
@@ -53,27 +55,32 @@ void HttpConnection::refuse(const HttpReply& reply) {
   send(reply);
 }
 
-/// Hands a request to the handler. HTTP/1.0 clients get streams without chunks, ended by the end of
-/// the connection.
-void HttpConnection::handle(HttpMessage message) {
+/// Hands a request to the handler, on a thread of its own for long ones; `held` is given back when
+/// it is understood. HTTP/1.0 clients get streams without chunks, ended by the end of the
+/// connection.
+void HttpConnection::handle(HttpMessage message, ByteCharge held) {
+  constexpr std::size_t kShort = std::size_t{64} << 10;
   stream_.expires_never();
   chunked_ = message.version() >= 11;
   keep_alive_ = message.keep_alive() && chunked_;
   with_body_ = message.method() != http::verb::head;
   answering_ = true;
   const std::string_view target(message.target().data(), message.target().size());
-  const HttpRequest request{.method = std::string(message.method_string()),
-                            .target = std::string(target.substr(0, target.find('?'))),
-                            .authorization = std::string(message[http::field::authorization]),
-                            .body = std::move(message.body())};
-  const auto answer = std::make_shared<ConnectionAnswer>(all_.context, shared_from_this());
+  HttpRequest request{.method = std::string(message.method_string()),
+                      .target = std::string(target.substr(0, target.find('?'))),
+                      .authorization = std::string(message[http::field::authorization]),
+                      .body = message.body().take()};
   watch();
-  try {
-    all_.handler(request, answer);
-  } catch (const std::exception& error) {
-    log::warning("server: {} {}: {}", request.method, request.target, error.what());
-    answer->send(refusal(500, "the server failed"));
-  }
+  asio::post(request.body.size() > kShort ? all_.long_requests : all_.short_requests,
+             [&handler = all_.handler, request = std::move(request), held = std::move(held),
+              answer = std::make_shared<ConnectionAnswer>(all_.context, shared_from_this())] {
+               try {
+                 handler(request, answer);
+               } catch (const std::exception& error) {
+                 log::warning("server: {} {}: {}", request.method, request.target, error.what());
+                 answer->send(refusal(500, "the server failed"));
+               }
+             });
 }
 
 /// Looks for a client that closes its end while its answer is being made, so that its generation
@@ -127,7 +134,9 @@ void HttpConnection::write(std::string text, bool last) {
   }
   unsent_bytes_ += text.size();
   last_ = last_ || last;
-  if (unsent_bytes_ > all_.settings.max_unsent_bytes && !last) {
+  const bool fits =
+      unsent_bytes_ <= all_.settings.max_unsent_bytes && unsent_held_.hold(unsent_bytes_);
+  if (!fits && !last) {
     close();
     return;
   }
@@ -151,6 +160,7 @@ void HttpConnection::write_next() {
 void HttpConnection::written() {
   unsent_bytes_ -= unsent_.front().size();
   unsent_.pop_front();
+  unsent_held_.hold(unsent_bytes_);
   if (!unsent_.empty()) {
     write_next();
   } else if (last_) {

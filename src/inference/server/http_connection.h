@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 
 #include "inference/server/request_reader.h"
 
@@ -14,16 +15,19 @@ namespace mpitron::inference {
 class HttpConnection;
 
 /// State that the connections of a server share; one thread runs the context and touches the rest.
+/// What is asked for is understood elsewhere: long prompts hold up neither streams nor short ones.
 struct HttpConnections {
   HttpConnections(HttpServerSettings chosen, HttpServer::Handler answers)
       : settings(std::move(chosen)),
         handler(std::move(answers)),
-        bodies(settings.max_bodies_bytes) {}
+        bodies(settings.max_bodies_bytes),
+        unsent(settings.max_all_unsent_bytes) {}
 
   HttpServerSettings settings;
   HttpServer::Handler handler;
-  BodyBudget bodies;
+  ByteBudget bodies, unsent;
   boost::asio::io_context context{1};
+  boost::asio::thread_pool short_requests{1}, long_requests{1};
   std::unordered_set<std::shared_ptr<HttpConnection>> open;
   std::atomic<std::size_t> count = 0;
 };
@@ -47,7 +51,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  private:
   void read();
   void refuse(const HttpReply& reply);
-  void handle(HttpMessage message);
+  void handle(HttpMessage message, ByteCharge held);
   void watch();
   void write(std::string text, bool last);
   void write_next();
@@ -60,6 +64,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   RequestReader reader_;
   std::deque<std::string> unsent_;
   std::size_t unsent_bytes_ = 0;
+  ByteCharge unsent_held_;
   bool writing_ = false, last_ = false, closed_ = false, answering_ = false;
   bool keep_alive_ = true, chunked_ = true, with_body_ = true;
   std::function<void()> leave_;

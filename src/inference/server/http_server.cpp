@@ -43,6 +43,10 @@ class HttpServer::State {
     if (thread_.joinable()) {
       thread_.join();
     }
+    for (asio::thread_pool* each : {&all_.short_requests, &all_.long_requests}) {
+      each->stop();
+      each->join();
+    }
   }
 
   std::uint16_t port() const { return acceptor_.local_endpoint().port(); }

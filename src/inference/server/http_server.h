@@ -16,23 +16,24 @@ struct HttpServerSettings {
   std::size_t max_body_bytes = std::size_t{32} << 20;
   std::size_t max_bodies_bytes = std::size_t{128} << 20;  // of all that arrive; then 503
   std::size_t max_unsent_bytes = std::size_t{4} << 20;  // a stream whose client reads slower is cut
-  std::chrono::seconds patience{30};                    // for a request to be complete
-  std::chrono::seconds ping{15};                        // a comment in streams that are silent
+  std::size_t max_all_unsent_bytes = std::size_t{64} << 20;  // of all of them
+  std::chrono::seconds patience{30};                         // for a request to be complete
+  std::chrono::seconds ping{15};                             // a comment in streams that are silent
 };
 
-/// Serves HTTP/1.1 with keep-alive and event streams on one thread, for any number of connections.
-/// Bodies too large get 413, those beyond what all may take together 503, what is no HTTP 400; what
-/// comes too slowly is cut.
+/// Serves HTTP/1.1 with keep-alive and event streams on one thread, for any number of connections;
+/// requests are understood on two others, one for those with long bodies. Bodies too large get 413,
+/// those beyond what all may take together 503, what is no HTTP 400; what comes too slowly is cut.
 class HttpServer {
  public:
   using Handler = std::function<void(const HttpRequest&, const std::shared_ptr<HttpAnswer>&)>;
 
-  /// Listens from here on; `handler` runs on the server's thread and must not wait. An exception of
-  /// it is answered with 500. Error(environment) where the address cannot be used.
+  /// Listens from here on; `handler` runs on two threads and may take its time. An exception of it
+  /// is answered with 500. Error(environment) where the address cannot be used.
   HttpServer(HttpServerSettings settings, Handler handler);
   /// Stops; every HttpAnswer must be gone by now.
   ~HttpServer();
-  /// Ends the server's thread: nobody is served any more, and HttpAnswers do nothing.
+  /// Ends the server's threads: nobody is served any more, and HttpAnswers do nothing.
   void stop();
 
   std::uint16_t port() const;

@@ -3,8 +3,6 @@
 // all of it in vain.
 #include "inference/server/request_reader.h"
 
-#include <algorithm>
-
 #include <boost/beast/http/read.hpp>
 
 #include "inference/server/http_text.h"
@@ -17,12 +15,12 @@ using boost::system::error_code;
 namespace {
 
 constexpr std::uint32_t kLargestHeader = 32 << 10;
-constexpr std::size_t kBodyPiece = std::size_t{16} << 10;  // what one read of a body takes
 
 }  // namespace
 
 void RequestReader::read(std::function<void()> awaited, Done done) {
   parser_.emplace();
+  held_ = ByteCharge(bodies_);
   parser_->header_limit(kLargestHeader);
   parser_->body_limit(settings_.max_body_bytes);
   stream_.expires_after(settings_.patience);
@@ -37,7 +35,9 @@ void RequestReader::read(std::function<void()> awaited, Done done) {
           awaited();
         }
         parser_->eager(true);
-        buffer_.reserve(kBodyPiece);
+        if (!parser_->is_done()) {
+          buffer_.reserve(BodyPieces::kPiece);
+        }
         read_body(done);
       });
 }
@@ -45,14 +45,14 @@ void RequestReader::read(std::function<void()> awaited, Done done) {
 /// Reads a body piece by piece, so that it is refused while it arrives.
 void RequestReader::read_body(Done done) {
   if (parser_->is_done()) {
-    done({.request = take()});
+    done(take());
     return;
   }
   http::async_read_some(stream_, buffer_, *parser_,
                         [this, done = std::move(done)](error_code error, std::size_t) {
                           if (error) {
                             done(failure(error));
-                          } else if (!charge()) {
+                          } else if (!held_.hold(parser_->get().body().memory())) {
                             done(refused(503, "too many large requests arrive at once"));
                           } else {
                             read_body(done);
@@ -65,7 +65,7 @@ void RequestReader::read_body(Done done) {
 ReadResult RequestReader::failure(error_code error) {
   const bool of_http = error.category() == http::make_error_code(http::error::bad_value).category();
   if (!of_http || error == http::error::end_of_stream || error == http::error::partial_message) {
-    give_back();
+    held_ = {};
     return {};
   }
   if (error == http::error::body_limit) {
@@ -80,33 +80,15 @@ ReadResult RequestReader::failure(error_code error) {
 ReadResult RequestReader::refused(int status, const std::string& text) {
   parser_.reset();
   buffer_ = {};
-  give_back();
+  held_ = {};
   return {.refusal = refusal(status, text)};
 }
 
-HttpMessage RequestReader::take() {
-  HttpMessage message = parser_->release();
+ReadResult RequestReader::take() {
+  ReadResult result{.request = parser_->release(), .held = std::move(held_)};
   parser_.reset();
   buffer_.shrink_to_fit();
-  give_back();
-  return message;
-}
-
-/// Charges the budget for what the body has grown by: a string without announced length doubles,
-/// one with it has touched little of what it has reserved.
-bool RequestReader::charge() {
-  const std::string& body = parser_->get().body();
-  const std::size_t size = std::min(body.capacity(), 2 * body.size());
-  const std::size_t counted = size > BodyBudget::kFree ? size - BodyBudget::kFree : 0;
-  if (!bodies_.take(counted - charged_)) {
-    return false;
-  }
-  charged_ = counted;
-  return true;
-}
-
-void RequestReader::give_back() {
-  bodies_.give_back(std::exchange(charged_, 0));
+  return result;
 }
 
 }  // namespace mpitron::inference

@@ -5,41 +5,20 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 
+#include "inference/server/byte_budget.h"
 #include "inference/server/http_server.h"
+#include "inference/server/piece_body.h"
 
 namespace mpitron::inference {
 
-/// Counts bytes that arriving bodies may take on all connections together. For one thread.
-class BodyBudget {
- public:
-  /// Bytes at the beginning of each body that are never counted: small requests get in beside large
-  /// ones.
-  static constexpr std::size_t kFree = std::size_t{64} << 10;
-
-  explicit BodyBudget(std::size_t bytes) : left_(bytes) {}
-  /// Takes bytes; false where so many are not left.
-  bool take(std::size_t bytes) {
-    if (bytes > left_) {
-      return false;
-    }
-    left_ -= bytes;
-    return true;
-  }
-  void give_back(std::size_t bytes) { left_ += bytes; }
-  std::size_t left() const { return left_; }
-
- private:
-  std::size_t left_;
-};
-
-using HttpMessage = boost::beast::http::request<boost::beast::http::string_body>;
+using HttpMessage = boost::beast::http::request<PieceBody>;
 
 /// Result of reading: a request, the reply that refuses it, or neither where the client has left or
 /// was too slow.
 struct ReadResult {
   std::optional<HttpMessage> request = {};
+  ByteCharge held = {};  // by the request's body
   std::optional<HttpReply> refusal = {};
 };
 
@@ -49,9 +28,8 @@ class RequestReader {
   using Done = std::function<void(ReadResult)>;
 
   RequestReader(boost::beast::tcp_stream& stream, const HttpServerSettings& settings,
-                BodyBudget& bodies)
+                ByteBudget& bodies)
       : stream_(stream), settings_(settings), bodies_(bodies) {}
-  ~RequestReader() { give_back(); }
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
@@ -63,16 +41,14 @@ class RequestReader {
   void read_body(Done done);
   ReadResult failure(boost::system::error_code error);
   ReadResult refused(int status, const std::string& text);
-  HttpMessage take();
-  bool charge();
-  void give_back();
+  ReadResult take();
 
   boost::beast::tcp_stream& stream_;
   const HttpServerSettings& settings_;
-  BodyBudget& bodies_;
+  ByteBudget& bodies_;
   boost::beast::flat_buffer buffer_;
-  std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
-  std::size_t charged_ = 0;
+  std::optional<boost::beast::http::request_parser<PieceBody>> parser_;
+  ByteCharge held_;
 };
 
 }  // namespace mpitron::inference

@@ -5,16 +5,10 @@
 namespace mpitron::inference {
 namespace {
 
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 std::shared_ptr<ServedAdapters> adapters_of(const ServingSettings& settings) {
   std::vector<ServedAdapter> adapters = settings.adapters;
   for (ServedAdapter& adapter : adapters) {
-    adapter.created = now();
+    adapter.created = unix_seconds();
   }
   return std::make_shared<ServedAdapters>(std::move(adapters), settings.read_adapter);
 }
@@ -32,7 +26,7 @@ Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, Serving
              .chat = settings.chat,
              .images = settings.images,
              .adapters = adapters_of(settings),
-             .created = now(),
+             .created = unix_seconds(),
              .version = settings.version,
              .max_waiting = settings.max_waiting},
       router_(model_, settings.api_key) {

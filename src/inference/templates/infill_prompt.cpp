@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "utils/error.h"
+#include "tokenizers/core/single_token.h"
 
 // Lists order and names of the fill-in-the-middle tokens, a row per family; the first family whose
 // tokens the tokenizer has is taken.
@@ -28,15 +28,13 @@ constexpr std::array kFamilies = {
     InfillFamily{"<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"},
     InfillFamily{"[SUFFIX]", "[PREFIX]", "", true}};
 
-/// Appends the id of a text that is one token of its own; false where it is not.
+/// Appends the id of a text that is one token of its own; false where it is not. No text is none.
 bool append_token(const tokenizers::Tokenizer& tokenizer, const std::string& text, TokenIds& ids) {
-  try {
-    const TokenIds token = tokenizer.encode_part(text);
-    ids.insert(ids.end(), token.begin(), token.end());
-    return text.empty() || (token.size() == 1 && tokenizer.decode(token) == text);
-  } catch (const Error&) {  // of tokenizers that read numbers only
-    return false;
+  const auto token = tokenizers::single_token(tokenizer, text);
+  if (token) {
+    ids.push_back(*token);
   }
+  return token || text.empty();
 }
 
 void append_text(const tokenizers::Tokenizer& tokenizer, const std::string& text, TokenIds& ids) {

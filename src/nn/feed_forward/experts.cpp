@@ -26,11 +26,9 @@ Experts::Experts(const Builder& builder)
   for (Index expert = ranks.rank() * here; expert < (ranks.rank() + 1) * here; ++expert) {
     const Builder one = builder.child("local_experts." + std::to_string(expert));
     fc1_weights_.push_back(&one.expert_weight("linear_fc1.weight", halves * ffn, h, halves));
-    if (builder.config().add_bias_linear) {
-      fc1_biases_.push_back(&one.expert_bias("linear_fc1.bias", halves * ffn));
-    }
     fc2_weights_.push_back(&one.expert_output_weight("linear_fc2.weight", h, ffn));
     if (builder.config().add_bias_linear) {
+      fc1_biases_.push_back(&one.expert_bias("linear_fc1.bias", halves * ffn));
       fc2_biases_.push_back(&one.expert_bias("linear_fc2.bias", h));
     }
     experts.push_back(one);

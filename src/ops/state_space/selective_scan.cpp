@@ -79,18 +79,19 @@ void recur_backward(Context& context, const ScanSettings& settings, const Recurr
   for (std::size_t i = 0; i < sinks.size(); ++i) {
     sinks[i] = open_own_part(context, *parameters[i], inputs.share);
   }
-  context.launch(kernels::SelectiveScanBackward{.in = scan_inputs(settings, inputs),
-                                                .dy = gradients.dy.view(),
-                                                .states = gradients.states.view(),
-                                                .dx = to.x.view(),
-                                                .db = to.b.view(),
-                                                .dc = to.c.view(),
-                                                .ddt = gradients.steps.view(),
-                                                .da_log = sinks[0].destination,
-                                                .dd = sinks[1].destination,
-                                                .ddt_bias = sinks[2].destination,
-                                                .chunk = settings.chunk,
-                                                .accumulate = sinks[0].accumulate});
+  context.launch_with_workspace(kernels::SelectiveScanBackward{.in = scan_inputs(settings, inputs),
+                                                               .dy = gradients.dy.view(),
+                                                               .states = gradients.states.view(),
+                                                               .dx = to.x.view(),
+                                                               .db = to.b.view(),
+                                                               .dc = to.c.view(),
+                                                               .ddt = gradients.steps.view(),
+                                                               .da_log = sinks[0].destination,
+                                                               .dd = sinks[1].destination,
+                                                               .ddt_bias = sinks[2].destination,
+                                                               .chunk = settings.chunk,
+                                                               .accumulate = sinks[0].accumulate,
+                                                               .workspace = {}});
   for (std::size_t i = 0; i < sinks.size(); ++i) {
     MPITRON_CHECK(sinks[i].accumulate == sinks[0].accumulate, parameters[i]->name);
     autograd::close_sink(context, *parameters[i], sinks[i]);

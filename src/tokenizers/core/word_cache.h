@@ -41,7 +41,8 @@ inline constexpr WordMasks kWordMasks = make_word_masks();
 }  // namespace detail
 
 /// Remembers the ids of short words. Sets of two entries fill one cache line; a new word pushes out
-/// the older one of its set. Lists of more than three ids lie in a pool; when that is full,
+/// the older one of its set. There are as many sets as words were inserted, so that a cache for a
+/// single sentence costs little. Lists of more than three ids lie in a pool; when that is full,
 /// everything is forgotten. So the size is bounded: 8 MiB of entries and 4 MiB of pool.
 class WordCache : public Tokenizer::Cache {
  public:
@@ -57,7 +58,7 @@ class WordCache : public Tokenizer::Cache {
     std::array<TokenId, kInlineIds> ids{};  // more than three: the first is an offset into the pool
   };
 
-  WordCache() : sets_(kSets) { pool_.reserve(kPoolIds); }
+  WordCache() : sets_(std::size_t{1} << kFirstBits) {}
 
   /// Key of a word of 1 to kMaxBytes bytes. `readable`: 16 bytes may be read from its start.
   static WordKey key_of(std::string_view word, bool readable) {
@@ -94,6 +95,9 @@ class WordCache : public Tokenizer::Cache {
 
   /// The word must not be there yet. It becomes the newer one of its set.
   void insert(const WordKey& key, std::span<const TokenId> ids) {
+    if (++inserted_ > sets_.size() && bits_ < kMostBits) {
+      grow();
+    }
     Entry entry{key.low,
                 key.high,
                 static_cast<std::uint16_t>(key.length),
@@ -103,31 +107,49 @@ class WordCache : public Tokenizer::Cache {
       std::copy(ids.begin(), ids.end(), entry.ids.begin());
     } else {
       if (pool_.size() + ids.size() > kPoolIds) {
-        sets_.assign(kSets, {});
+        sets_.assign(sets_.size(), {});
         pool_.clear();
       }
       entry.ids[0] = static_cast<TokenId>(pool_.size());
       pool_.insert(pool_.end(), ids.begin(), ids.end());
     }
-    Set& set = sets_[set_of(key)];
-    set[1] = set[0];
-    set[0] = entry;
+    put(entry);
   }
 
  private:
   using Set = std::array<Entry, 2>;
-  static constexpr int kSetBits = 17;
-  static constexpr std::size_t kSets = std::size_t{1} << kSetBits;
+  static constexpr int kFirstBits = 7, kMostBits = 17;
   static constexpr std::size_t kPoolIds = std::size_t{1} << 20;
   static_assert(sizeof(Set) == 64);
 
   /// Multiplies to mix, and takes the upper bits, which depend on all lower ones.
-  static std::size_t set_of(const WordKey& key) {
+  std::size_t set_of(const WordKey& key) const {
     const std::uint64_t mixed =
         (key.low ^ (key.high * 0xD6E8FEB86659FD93U) ^ key.length) * 0x9E3779B97F4A7C15U;
-    return mixed >> (64 - kSetBits);
+    return mixed >> (64 - bits_);
   }
 
+  void put(const Entry& entry) {
+    Set& set = sets_[set_of({entry.low, entry.high, entry.length})];
+    set[1] = set[0];
+    set[0] = entry;
+  }
+
+  /// Four times as many sets; the younger entry of a set stays the younger one.
+  void grow() {
+    bits_ = std::min(bits_ + 2, kMostBits);
+    const std::vector<Set> before = std::exchange(sets_, std::vector<Set>(std::size_t{1} << bits_));
+    for (const Set& set : before) {
+      for (const Entry& entry : {set[1], set[0]}) {
+        if (entry.length > 0) {
+          put(entry);
+        }
+      }
+    }
+  }
+
+  int bits_ = kFirstBits;
+  std::size_t inserted_ = 0;
   std::vector<Set> sets_;
   TokenIds pool_;
 };

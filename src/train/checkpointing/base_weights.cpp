@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "checkpoint/plan/agreement.h"
-#include "io/arrays/peft_folder.h"
 #include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 #include "train/checkpointing/checkpoint_source.h"
@@ -47,9 +46,8 @@ CheckpointSource newest_base(comm::World& world, config::CheckpointConfig config
 
 /// The name of a factor in a folder of PEFT.
 std::string peft_name(const autograd::Parameter& parameter) {
-  const std::size_t factor = parameter.name.find("lora_");
-  return io::kPeftPrefix + config::module_name(parameter.name.substr(0, factor)) + "." +
-         parameter.name.substr(factor);
+  const auto [module, factor] = factor_name(parameter);
+  return io::kPeftPrefix + module + "." + factor;
 }
 
 /// Says what is wrong with the file's tensor of this parameter; empty where it fits.
@@ -224,8 +222,7 @@ std::string stored_adapter_config(const config::LoraConfig& config, const std::s
 }
 
 /// Rank, alpha and targets as PEFT has written them.
-config::LoraConfig adapter_config(const std::string& path, bool base_in_4_bits) {
-  const io::PeftFolder folder(path);
+config::LoraConfig adapter_config(const io::PeftFolder& folder, bool base_in_4_bits) {
   const io::PeftConfig& stored = folder.config();
   config::LoraConfig config{.rank = stored.rank,
                             .alpha = stored.alpha,
@@ -241,11 +238,15 @@ config::LoraConfig adapter_config(const std::string& path, bool base_in_4_bits) 
   return config;
 }
 
+FactorName factor_name(const autograd::Parameter& parameter) {
+  const std::size_t factor = parameter.name.find("lora_");
+  return {config::module_name(parameter.name.substr(0, factor)), parameter.name.substr(factor)};
+}
+
 /// Takes factors of a PEFT folder for each parameter that has them; modules of the folder that no
 /// parameter takes are an error, since their effect would be missing.
 void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
-                  const std::string& path) {
-  const io::PeftFolder folder(path);
+                  const io::PeftFolder& folder) {
   const std::vector<std::string> all = folder.modules();
   std::set<std::string> unused(all.begin(), all.end());
   PartHere part{.layers = layers};
@@ -256,7 +257,7 @@ void take_adapter(device::Device& device, autograd::ParameterList& parameters, I
     if (!parameter.role.low_rank) {
       continue;
     }
-    unused.erase(config::module_name(parameter.name.substr(0, parameter.name.find("lora_"))));
+    unused.erase(factor_name(parameter).module);
     const std::string problem = problem_of(parameter, folder);
     if (problem.empty()) {
       take_stored(device, folder.weights().at(peft_name(parameter)), parameter);
@@ -272,13 +273,14 @@ void take_adapter(device::Device& device, autograd::ParameterList& parameters, I
   }
   problems.insert(problems.begin(), lacking.begin(), lacking.end());
   if (!problems.empty()) {
-    throw_data("{}: is for another model:{}", path, first_lines(problems));
+    throw_data("{}: is for another model:{}", folder.path().string(), first_lines(problems));
   }
 }
 
 /// Each rank takes its rows or columns of the factors of a folder of PEFT.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& path) {
-  take_adapter(step.device(), model.parameters(), model.chunk(0).config().num_layers, path);
+  take_adapter(step.device(), model.parameters(), model.chunk(0).config().num_layers,
+               io::PeftFolder(path));
   step.values_loaded(false);
   log::print(fmt::format("  low-rank updates from {}", path));
 }

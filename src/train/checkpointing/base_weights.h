@@ -6,6 +6,7 @@
 
 #include "config/checkpoint_config.h"
 #include "config/lora_config.h"
+#include "io/arrays/peft_folder.h"
 #include "train/run/run_identity.h"
 #include "train/step/train_step.h"
 
@@ -31,13 +32,20 @@ std::string stored_adapter_config(const config::LoraConfig& config, const std::s
 
 /// The updates that a folder of PEFT holds, by the names of its tensors, of weights that are kept
 /// in 4 bits or not.
-config::LoraConfig adapter_config(const std::string& folder, bool base_in_4_bits = false);
+config::LoraConfig adapter_config(const io::PeftFolder& folder, bool base_in_4_bits = false);
+
+/// What a low-rank factor belongs to and what it is in a folder of PEFT.
+struct FactorName {
+  std::string module;  // model.layers.0.self_attn.q_proj
+  std::string factor;  // lora_A.weight or lora_B.weight
+};
+FactorName factor_name(const autograd::Parameter& parameter);
 
 /// This rank's part of the updates of a folder of PEFT become the values of the low-rank factors
 /// among `parameters`, which are those of a model with so many layers. Error(data) where modules or
 /// shapes are not those of the model: the first are listed.
 void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
-                  const std::string& folder);
+                  const io::PeftFolder& folder);
 
 /// Starts the updates with those of --load-adapter, a folder of PEFT. All ranks call it.
 void load_adapter(TrainedModel& model, TrainStep& step, const std::string& folder);

@@ -57,8 +57,8 @@ Session::Session(const config::ParsedRun& parsed, device::Device& device,
       vocabulary_rows_of_run(config_, data_.tokenizer->vocab_size(), rows);
   print_data();
   if (config_.checkpoint.load_adapter) {
-    config_.model.lora =
-        adapter_config(*config_.checkpoint.load_adapter, config_.model.lora->base_in_4_bits);
+    config_.model.lora = adapter_config(io::PeftFolder(*config_.checkpoint.load_adapter),
+                                        config_.model.lora->base_in_4_bits);
   }
   model_ = std::make_unique<TrainedModel>(device_, config_, *world_);
   log::print(parameter_count_line(model_->groups().tensor->rank(), model_->stage(),

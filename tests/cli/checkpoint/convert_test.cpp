@@ -1,5 +1,7 @@
 #include <filesystem>
+#include <fstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "cli/command_test.h"
@@ -150,20 +152,33 @@ TEST_F(Adapter, IsTrainedResumedExportedAndTakenUp) {
       run({"convert", "--from", "base", "--to", "merged", "--to-format", "huggingface",
            "--model-type", "llama", "--merge-adapter", "whole_peft"});
   EXPECT_EQ(merged.code, 0) << merged.err;
-  const Words ask = {"generate",
-                     "--tokenizer-type",
-                     "NullTokenizer",
-                     "--vocab-size",
-                     "63",
-                     "--num-tokens-to-generate",
-                     "8",
-                     "--prompts",
-                     "1 2 3",
-                     "--load"};
-  const Finished adapted = run(ask + Words{"base", "--adapter", "own=whole_peft"});
+  const Words generate = {"generate",
+                          "--tokenizer-type",
+                          "NullTokenizer",
+                          "--vocab-size",
+                          "63",
+                          "--num-tokens-to-generate",
+                          "8",
+                          "--load"};
+  const Words prompt = {"--prompts", "1 2 3"}, own = {"--adapter", "own=whole_peft"};
+  const Finished adapted = run(generate + Words{"base"} + own + prompt);
   EXPECT_EQ(adapted.code, 0) << adapted.err;
-  EXPECT_EQ(adapted.out, run(ask + Words{"merged"}).out);
-  EXPECT_NE(adapted.out, run(ask + Words{"base"}).out);
+  EXPECT_EQ(adapted.out, run(generate + Words{"merged"} + prompt).out);
+  const Finished plain = run(generate + Words{"base"} + prompt);
+  EXPECT_NE(adapted.out, plain.out);
+  const auto prompt_file = [&](const std::vector<std::string>& adapters) {
+    std::ofstream file(folder_ / "prompts.jsonl");
+    for (const std::string& name : adapters) {
+      file << fmt::format(R"({{"text": "1 2 3", "adapter": "{}"}})", name) << '\n';
+    }
+    return Words{"--prompt-file", "prompts.jsonl"};
+  };
+  const Words several = generate + Words{"base"} + own + Words{"other=parts_peft"};
+  const Finished each = run(several + prompt_file({"own", "base"}));
+  EXPECT_EQ(each.out, adapted.out + plain.out) << each.err;
+  expect_refused(several + prompt, 2, "2 are given, and an answer has one");
+  expect_refused(several + prompt_file({"theirs"}), 2,
+                 "there is no adapter theirs; there is base, own, other");
 }
 
 TEST_F(Adapter, OfAnotherModelIsRefused) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "convert/tiny_models.h"
+#include "support/corpus.h"
 #include "utils/error.h"
 
 namespace mpitron::convert {
@@ -53,6 +54,33 @@ TEST(StackedExperts, ComeTogetherAsTheyWere) {
     EXPECT_EQ(test::floats_of(again->read(info.name)), test::floats_of(before->read(info.name)))
         << info.name;
   }
+}
+
+TEST(StackedExperts, LargeOnesComeTogetherAsTheyWere) {
+  const std::string name = std::string(kAt) + "gate_up_proj";
+  auto files = std::make_unique<test::MemorySource>();
+  files->add(name, {2, 45, 2 * 67}, counted(2 * 45 * 2 * 67));
+  const auto apart = unstack_experts(std::move(files));
+  const std::vector<float> up = test::floats_of(apart->read(std::string(kAt) + "1.up_proj.weight"));
+  for (std::size_t row = 0; row < 67; ++row) {
+    for (std::size_t column = 0; column < 45; ++column) {
+      ASSERT_EQ(up[row * 45 + column], static_cast<float>((45 + column) * 2 * 67 + 2 * row + 1));
+    }
+  }
+  EXPECT_EQ(test::floats_of(stack_experts(*apart)->read(name)), counted(2 * 45 * 2 * 67));
+}
+
+TEST(StackedExperts, DifferentOnesAreRefused) {
+  const auto apart = unstack_experts(stacks());
+  test::MemorySource other;
+  for (const TensorInfo& info : apart->tensors()) {
+    const bool longer = info.name.ends_with("1.down_proj.bias");
+    other.add(info.name, longer ? Shape{4} : info.shape);
+  }
+  const std::string text = test::message_of([&] { stack_experts(other); });
+  EXPECT_NE(text.find("0.down_proj.bias and model.layers.0.mlp.experts.1.down_proj.bias differ"),
+            std::string::npos)
+      << text;
 }
 
 /// Bytes under names, as files have MXFP4.

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "inference/grammar/grammar_walk.h"
+#include "support/fuzz.h"
 #include "utils/error.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::inference {
 namespace regex_parser_test {
@@ -71,6 +73,20 @@ TEST(RegexParser, NamesWhatItDoesNotKnow) {
       EXPECT_NE(std::string(error.what()).find("regular expression"), std::string::npos);
     }
   }
+}
+
+/// Damaged expressions are refused or followed; texts drawn from those that are followed are UTF-8.
+TEST(FuzzExpressions, AreFollowedOrRefused) {
+  const std::vector<std::string> expressions = {"(?P<year>\\d{4})-(?<m>\\d\\d)|[^a-z]{2,}?",
+                                                "^(?:x|y\\.){2,3}[]a-c_-]*$|\\u{1F600}\\x41\\W",
+                                                "\u00e4+[\u00e4-\u00fc\\s]|(a|b(c|d)*){,4}.\\n"};
+  std::mt19937_64 random(7);
+  test::fuzz(expressions, test::FuzzLength::of_ci(1000), [&](const std::string& expression) {
+    Language language = Language::regex(expression);
+    if (const auto text = language.draw(random, 10, 300)) {
+      EXPECT_EQ(replace_invalid_utf8(*text), *text) << expression;
+    }
+  });
 }
 
 }  // namespace regex_parser_test

@@ -119,8 +119,8 @@ TEST_F(RouterTest, AdaptersComeAndGo) {
   complete("one", 404);
   model_.adapters = std::make_shared<ServedAdapters>();
   EXPECT_EQ(load("two", "g", 403).at("error").at("message"),
-            "adapters do not change while this server runs; start it with "
-            "--allow-adapter-loading");
+            "adapters do not change while this server runs; one on one rank with "
+            "--allow-adapter-loading loads more");
 }
 
 }  // namespace router_test

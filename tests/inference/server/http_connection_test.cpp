@@ -81,6 +81,52 @@ TEST(HttpConnection, CutsWhoReadsTooSlowlyOrSendsTooSlowly) {
   EXPECT_EQ(http(server.port(), "GET / HTTP/1.1\r\nHalf"), "");
 }
 
+// Each of both streams could have what is not read; both together may not.
+TEST(HttpConnection, StreamsThatAreNotReadShareTheirMemory) {
+  constexpr std::size_t kMost = std::size_t{8} << 20;
+  std::atomic<int> left = 0;
+  HttpServer server({.port = 0, .max_unsent_bytes = kMost, .max_all_unsent_bytes = kMost},
+                    [&](const HttpRequest&, const Client& client) {
+                      client->on_leave([&left] { ++left; });
+                      client->begin_events();
+                      client->event(std::string(kMost - (kMost >> 3), 'x'));
+                    });
+  std::vector<int> sockets;
+  for (int i = 0; i < 2; ++i) {
+    sockets.push_back(test::connected_socket(server.port()));
+    const std::string request = get("/");
+    ASSERT_GT(::send(sockets.back(), request.data(), request.size(), MSG_NOSIGNAL), 0);
+  }
+  while (left == 0) {
+    std::this_thread::yield();
+  }
+  server.stop();
+  EXPECT_EQ(left, 1);
+  EXPECT_EQ(server.connections(), 1u);
+  std::ranges::for_each(sockets, ::close);
+}
+
+TEST(HttpConnection, LongRequestsHoldUpNoShortOnes) {
+  std::atomic<bool> goes_on = false;
+  HttpServer server({.port = 0}, [&](const HttpRequest& request, const Client& client) {
+    while (!request.body.empty() && !goes_on) {
+      std::this_thread::yield();
+    }
+    client->send({200, "size " + std::to_string(request.body.size())});
+  });
+  const std::string body(100 << 10, 'x');
+  std::string reply;
+  std::thread reader([&] {
+    reply = http(server.port(), "POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: " +
+                                    std::to_string(body.size()) + "\r\n\r\n" + body);
+  });
+  const std::string last = "Connection: close\r\n";
+  EXPECT_TRUE(http(server.port(), get("/", "1.1", last)).ends_with("size 0"));
+  goes_on = true;
+  reader.join();
+  EXPECT_TRUE(reply.ends_with("size 102400")) << reply;
+}
+
 TEST(HttpConnection, AFullServerRefuses) {
   HttpServer server({.port = 0, .max_connections = 1},
                     [](const HttpRequest&, const Client& client) {

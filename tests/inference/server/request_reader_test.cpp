@@ -76,14 +76,5 @@ TEST_F(RequestReaderTest, AllBodiesTogetherAreBounded) {
   EXPECT_TRUE(late.ends_with("size 153600")) << late;
 }
 
-TEST(BodyBudget, GivesWhatIsLeft) {
-  BodyBudget budget(10);
-  EXPECT_TRUE(budget.take(7));
-  EXPECT_FALSE(budget.take(4));
-  EXPECT_TRUE(budget.take(3));
-  budget.give_back(4);
-  EXPECT_EQ(budget.left(), 4u);
-}
-
 }  // namespace request_reader_test
 }  // namespace mpitron::inference

@@ -17,7 +17,7 @@ void for_cases(F&& f) {
       for (const Index channels : {1, 17, 130}) {
         SCOPED_TRACE(::testing::Message() << name_of(type) << " " << length << " x " << channels);
         for (const Layout layout : kLayouts) {
-          for (const Index document : {0, 5}) {
+          for (const Index document : {0, 5, 20}) {
             f(layout, type, Shape{length, 2, channels}, document);
           }
         }

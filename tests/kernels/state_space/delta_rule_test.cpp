@@ -15,6 +15,7 @@ constexpr Case kCases[] = {{1, 1, 1, 2, 1, 4},
                            {9, 2, 2, 3, 5, 4},
                            {33, 1, 3, 16, 17, 8},
                            {20, 2, 1, 8, 4, 64},
+                           {40, 1, 1, 32, 32, 32},         // whole vectors and tiles
                            {20, 1, 2, 4, 6, 8, 2.77, 38},  // keeps e^-600
                            {20, 1, 2, 4, 6, 8, 0, -16},    // keeps 1 - 1e-7
                            {29, 1, 2, 4, 6, 8, 0, 0, 5},   // documents that end within chunks

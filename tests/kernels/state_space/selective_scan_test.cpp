@@ -17,6 +17,7 @@ constexpr Case kCases[] = {{1, 1, 1, 1, 1, 4},
                            {33, 4, 2, 16, 8, 8},
                            {50, 3, 3, 5, 33, 16},
                            {70, 2, 1, 36, 17, 64},
+                           {150, 2, 1, 32, 64, 64},            // whole vectors and tiles
                            {40, 2, 1, 4, 6, 12, 35, 5, 2.77},  // decays to e^-640
                            {40, 2, 1, 4, 6, 12, -16, 1},       // decays of 1 - 1e-7
                            {45, 4, 2, 5, 6, 8, 0, 2, 0, 7},    // documents that end within chunks
@@ -103,11 +104,12 @@ TEST(SelectiveScan, GradientsOfChunksAreThoseOfTheRecurrence) {
     const DType sum = type == DType::bf16 ? DType::f32 : type;
     Twin &da = bench.inout(sum, {c.heads}), &dd = bench.inout(sum, {c.heads});
     Twin& dbias = bench.inout(sum, {c.heads});
+    TestTensor workspace(kept, scan.states(kept));
     bench.check(
         [&](Side side) {
-          return SelectiveScanBackward{scan(side), dy(side),    states.view(), dx(side),
-                                       db(side),   dc(side),    ddt(side),     da(side),
-                                       dd(side),   dbias(side), c.chunk,       true};
+          return SelectiveScanBackward{
+              scan(side), dy(side), states.view(), dx(side), db(side), dc(side),        ddt(side),
+              da(side),   dd(side), dbias(side),   c.chunk,  true,     workspace.view()};
         },
         tolerance_of(type) * 5);
   });

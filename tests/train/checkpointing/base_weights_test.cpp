@@ -20,7 +20,7 @@ TEST(BaseWeights, AnAdapterOfAnotherModelIsRefused) {
   config::RunConfig config =
       tiny_run({"--swiglu", "--ffn-hidden-size", "24", "--normalization", "RMSNorm",
                 "--disable-bias-linear", "--position-embedding-type", "rope"});
-  config.model.lora = adapter_config(folder);
+  config.model.lora = adapter_config(io::PeftFolder(folder));
   EXPECT_GT(config.model.lora->rank, 0);
   const auto device = device::make_device("host");
   TinyTraining tiny(*device, config);
