@@ -120,16 +120,17 @@ struct Subject {
   }
 };
 
-/// Answers that are all under way.
+/// Answers whose prompts are all in the cache: a step brings one token of each.
 class Answers {
  public:
   Answers(Subject& subject, Index requests, Index context, const SchedulerSettings& settings)
       : generator_(subject.engine, subject.tokenizer, settings) {
     for (Index i = 0; i < requests; ++i) {
       generator_.submit(
-          {.prompt = prompt_of(context, i), .max_tokens = 200, .sampling = {.temperature = 0}}, {});
+          {.prompt = prompt_of(context, i), .max_tokens = 200, .sampling = {.temperature = 0}},
+          [this](const inference::Answer& answer) { begun_ += answer.tokens.size() == 1 ? 1 : 0; });
     }
-    while (generator_.generated_tokens() < requests) {
+    while (begun_ < requests) {
       generator_.step();
     }
   }
@@ -145,6 +146,7 @@ class Answers {
   }
 
  private:
+  Index begun_ = 0;  // answers that have their first token
   Generator generator_;
 };
 
@@ -186,7 +188,7 @@ void decode_rate(Subject& subject, const Goal& goal) {
 }
 
 /// Seconds until the first token of a prompt.
-double first_token(Subject& subject, Generator& generator, const inference::TokenIds& prompt) {
+double first_token(Generator& generator, const inference::TokenIds& prompt) {
   return best_seconds(1, [&] {
     generator.submit({.prompt = prompt, .max_tokens = 1, .sampling = {.temperature = 0}}, {});
     while (generator.step()) {
@@ -199,7 +201,7 @@ void prefill_rate(Subject& subject) {
   Generator generator(subject.engine, subject.tokenizer, {.prefix_cache = false});
   double seconds = 1e30;
   for (int i = 0; i < subject.repetitions; ++i) {
-    seconds = std::min(seconds, first_token(subject, generator, prompt_of(kPrompt, i)));
+    seconds = std::min(seconds, first_token(generator, prompt_of(kPrompt, i)));
   }
   const double products =
       packed_products_seconds(subject.shape.linears, kPrompt,
@@ -217,8 +219,8 @@ void prefill_rate(Subject& subject) {
 void cached_prefix(Subject& subject) {
   constexpr Index kPrefix = 2000;
   Generator generator(subject.engine, subject.tokenizer, {});
-  const double cold = first_token(subject, generator, prompt_of(kPrefix, 77));
-  const double warm = first_token(subject, generator, prompt_of(kPrefix, 77));
+  const double cold = first_token(generator, prompt_of(kPrefix, 77));
+  const double warm = first_token(generator, prompt_of(kPrefix, 77));
   subject.summary.add({subject.name() + "_prefix_of_2000_cached", cold / warm, "ratio", 10});
 }
 

@@ -90,12 +90,19 @@ void load_values(models::Model& model, TensorSource& ours) {
     tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()},
                        parameter.placement.shard, parameter.value.view());
   }
+  for (autograd::Buffer& buffer : model.parameters().buffers()) {
+    if (!buffer.fp8_history) {  // the rest is state of training
+      const HostTensor value = cast(ours.read(buffer.name), buffer.value.dtype());
+      MPITRON_CHECK(value.shape() == buffer.shape, buffer.name);
+      std::ranges::copy(value.bytes(), static_cast<std::byte*>(buffer.value.view().data));
+    }
+  }
 }
 
 std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, device::Device& device,
                                           TensorSource& ours) {
   auto model = make_model(config, device);
-  model->initialize();
+  model->allocate();
   load_values(*model, ours);
   return model;
 }

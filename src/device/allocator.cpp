@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <utility>
 
 #include <sys/mman.h>
 
@@ -25,48 +26,81 @@ std::size_t class_capacity(std::size_t bytes, std::size_t granularity) {
   return (wanted + step - 1) / step * step;
 }
 
-class PrivatePages final : public PageSource {
+/// Mappings of this process, unmapped at the end.
+class Mappings {
  public:
-  /// `backed`: by memory as it is touched, on huge pages; else pages are small and none is
-  /// promised.
-  explicit PrivatePages(bool backed) : backed_(backed) {}
-  PrivatePages(const PrivatePages&) = delete;
-  PrivatePages& operator=(const PrivatePages&) = delete;
-  ~PrivatePages() override {
+  Mappings() = default;
+  Mappings(const Mappings&) = delete;
+  Mappings& operator=(const Mappings&) = delete;
+  ~Mappings() {
     for (const auto& [block, size] : mapped_) {
       ::munmap(block, size);
     }
   }
 
-  void* take(std::size_t bytes) override {
+  /// `bytes`, from 2 MiB on at a multiple of it, with the system's `flags` and `advice`; null where
+  /// none is left.
+  char* add(std::size_t bytes, int flags, int advice) {
     void* mapping = ::mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | (backed_ ? 0 : MAP_NORESERVE), -1, 0);
+                           MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
     if (mapping == MAP_FAILED) {
       return nullptr;
     }
     mapped_.emplace_back(mapping, bytes + kHugePage);
     if (bytes < kHugePage) {
-      return mapping;
+      return static_cast<char*>(mapping);
     }
     const auto address = reinterpret_cast<std::uintptr_t>(mapping);
-    void* first = reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage);
-    ::madvise(first, bytes, backed_ ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    char* first = reinterpret_cast<char*>((address + kHugePage - 1) / kHugePage * kHugePage);
+    ::madvise(first, bytes, advice);
     return first;
   }
 
  private:
-  bool backed_;
   std::vector<std::pair<void*, std::size_t>> mapped_;
+};
+
+/// Backed by memory as it is touched, on huge pages.
+class PrivatePages final : public PageSource {
+ public:
+  void* take(std::size_t bytes) override { return mappings_.add(bytes, 0, MADV_HUGEPAGE); }
+
+ private:
+  Mappings mappings_;
+};
+
+/// Small pages that are not promised, cut from long ranges: a device that computes nothing asks for
+/// thousands of blocks, and a mapping of its own for each would take most of its time.
+class ReservedPages final : public PageSource {
+ public:
+  void* take(std::size_t bytes) override {
+    const std::size_t unit = bytes < kHugePage ? kPage : kHugePage;
+    const std::size_t whole = (bytes + unit - 1) / unit * unit;
+    next_ += (unit - reinterpret_cast<std::uintptr_t>(next_) % unit) % unit;
+    if (next_ == nullptr || end_ - next_ < static_cast<std::ptrdiff_t>(whole)) {
+      const std::size_t range = std::max(whole, kRange);
+      next_ = mappings_.add(range, MAP_NORESERVE, MADV_NOHUGEPAGE);
+      end_ = next_ == nullptr ? nullptr : next_ + range;
+    }
+    return next_ == nullptr ? nullptr : std::exchange(next_, next_ + whole);
+  }
+
+ private:
+  static constexpr std::size_t kPage = 4096, kRange = std::size_t{1} << 34;
+
+  Mappings mappings_;
+  char* next_ = nullptr;
+  char* end_ = nullptr;
 };
 
 }  // namespace
 
 std::unique_ptr<PageSource> private_pages() {
-  return std::make_unique<PrivatePages>(true);
+  return std::make_unique<PrivatePages>();
 }
 
 std::unique_ptr<PageSource> reserved_pages() {
-  return std::make_unique<PrivatePages>(false);
+  return std::make_unique<ReservedPages>();
 }
 
 CachingAllocator::CachingAllocator(std::unique_ptr<PageSource> pages, std::size_t granularity,

@@ -144,27 +144,55 @@ std::vector<Plot> plots_of(const std::vector<ScalingRow>& rows,
   return plots;
 }
 
-std::string cell(double value, double factor, int digits) {
-  return fmt::format("<td class=\"number\">{}</td>",
-                     std::isfinite(value) ? fmt::format("{:.{}f}", value * factor, digits) : "–");
+/// A column of the table.
+struct Column {
+  const char* name;
+  double ScalingRow::*value;
+  double factor;
+  int digits;
+};
+constexpr Column kColumns[] = {
+    {"s per iteration", &ScalingRow::seconds_per_iteration, 1, 4},
+    {"tokens/s", &ScalingRow::tokens_per_second, 1, 0},
+    {"TFLOP/s per rank", &ScalingRow::tflops_per_rank, 1, 4},
+    {"MFU, %", &ScalingRow::utilisation, 100, 1},
+    {"efficiency", &ScalingRow::efficiency, 1, 3},
+    {"predicted tokens/s", &ScalingRow::predicted, 1, 0},
+    {"model tokens/s", &ScalingRow::model, 1, 0},
+    {"model's error, %", &ScalingRow::model_error, 100, 1},
+    {"published TFLOP/s per rank", &ScalingRow::published_tflops, 1, 0},
+};
+
+/// Columns that have a value, and what the model's seconds are made of.
+std::string table_head(const std::vector<Column>& columns, bool parts) {
+  std::string text = "<th>point</th><th class=\"number\">ranks</th>";
+  for (const Column& column : columns) {
+    text += fmt::format("<th class=\"number\">{}</th>", column.name);
+  }
+  return text + (parts ? "<th>model's largest parts</th>" : "");
 }
 
 /// Writes a row for each point, with a dash for what is missing.
 std::string table(const std::vector<ScalingRow>& rows) {
-  std::string text = "<table><thead><tr><th>point</th>";
-  for (const char* name :
-       {"ranks", "s per iteration", "tokens/s", "TFLOP/s per rank", "MFU, %", "efficiency",
-        "predicted tokens/s", "model tokens/s", "model's error, %", "published TFLOP/s per rank"}) {
-    text += fmt::format("<th class=\"number\">{}</th>", name);
+  std::vector<Column> columns;
+  for (const Column& column : kColumns) {
+    if (any(rows, column.value)) {
+      columns.push_back(column);
+    }
   }
-  text += "</tr></thead><tbody>\n";
+  const bool parts = any(rows, &ScalingRow::model);
+  std::string text =
+      fmt::format("<table><thead><tr>{}</tr></thead><tbody>\n", table_head(columns, parts));
   for (const ScalingRow& row : rows) {
     text += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td>",
                         html_text(row.name), row.ranks);
-    text += cell(row.seconds_per_iteration, 1, 4) + cell(row.tokens_per_second, 1, 0) +
-            cell(row.tflops_per_rank, 1, 4) + cell(row.utilisation, 100, 1) +
-            cell(row.efficiency, 1, 3) + cell(row.predicted, 1, 0) + cell(row.model, 1, 0) +
-            cell(row.model_error, 100, 1) + cell(row.published_tflops, 1, 0) + "</tr>\n";
+    for (const Column& column : columns) {
+      const double value = row.*column.value * column.factor;
+      text +=
+          fmt::format("<td class=\"number\">{}</td>",
+                      std::isfinite(value) ? fmt::format("{:.{}f}", value, column.digits) : "–");
+    }
+    text += (parts ? fmt::format("<td>{}</td>", html_text(row.model_parts)) : "") + "</tr>\n";
   }
   return text + "</tbody></table>";
 }
@@ -177,8 +205,9 @@ std::string scaling_page(const Study& study, const std::vector<ScalingRow>& rows
   std::string body = fmt::format(
       "<h1>{}</h1>\n<div class=\"soft\">{} scaling · the median iteration behind {} of warm-up · "
       "predicted: every rank as fast as the first point's, less what pipeline and shared cores "
-      "cost{}</div>\n<div class=\"grid\">\n",
+      "cost{}{}</div>\n<div class=\"grid\">\n",
       html_text(study.name), study.kind == ScalingKind::weak ? "weak" : "strong", study.warm_up,
+      any(rows, &ScalingRow::model) ? " · model: told from the machine's file, without a run" : "",
       elsewhere.empty() ? "" : " · grey: published measurements of models of similar size");
   for (const Plot& plot : plots_of(rows, elsewhere)) {
     body += fmt::format("<section class=\"card\"><h2>{}</h2>\n{}</section>\n",

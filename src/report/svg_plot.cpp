@@ -67,15 +67,16 @@ std::vector<std::pair<double, double>> drawn(const PlotLine& line, bool logarith
   return points;
 }
 
-/// Draws a line through the points and a dot on each measured one, which tells its numbers.
+/// A line through the points and, unless it is dashed, a dot on each; a point alone has its dot.
 std::string curve(const PlotLine& line, std::size_t index, const Plot& plot, const Scale& x,
                   const Scale& y) {
   const std::string colour =
       line.elsewhere ? "var(--line)" : fmt::format("var(--c{})", index % kColours);
   std::string path, dots;
-  for (const auto& [at, value] : drawn(line, plot.logarithmic_y)) {
+  const auto points = drawn(line, plot.logarithmic_y);
+  for (const auto& [at, value] : points) {
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : " L", x(at), y(value));
-    if (!line.dashed) {
+    if (!line.dashed || points.size() == 1) {
       dots += fmt::format(
           "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"{}\"><title>{}: {:.6g} at {:.6g}"
           "</title></circle>\n",
@@ -120,13 +121,13 @@ Legend legend(const Plot& plot) {
   return result;
 }
 
-/// Returns where the x axis is marked: at the points, or at powers of ten where there are many.
+/// Where the x axis is marked: at the points, or at round values where there are many.
 std::vector<double> x_marks(const Plot& plot, const std::set<double>& xs) {
   constexpr std::size_t kMany = 12;
   std::vector<double> marks(xs.begin(), xs.end());
   if (plot.logarithmic_x && marks.size() > kMany) {
-    const std::vector<double> powers = logarithmic_ticks(marks.front(), marks.back());
-    marks = powers.size() > 1 ? powers : marks;
+    const std::vector<double> round = logarithmic_ticks(marks.front(), marks.back());
+    marks = round.size() > 1 ? round : marks;
   }
   return marks;
 }
@@ -153,14 +154,23 @@ std::vector<double> linear_ticks(double most, int count) {
   return ticks;
 }
 
-/// Takes the powers of ten between both.
+/// The powers of ten between both, and 2 and 5 times these where few of them fit.
 std::vector<double> logarithmic_ticks(double least, double most) {
-  std::vector<double> ticks;
-  for (int power = static_cast<int>(std::ceil(std::log10(least) - 1e-9));
+  constexpr std::size_t kFew = 3;
+  std::vector<double> powers, finer;
+  for (int power = static_cast<int>(std::floor(std::log10(least)));
        power <= std::log10(most) + 1e-9; ++power) {
-    ticks.push_back(std::pow(10.0, power));
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      const double tick = factor * std::pow(10.0, power);
+      if (tick >= least * (1 - 1e-9) && tick <= most * (1 + 1e-9)) {
+        finer.push_back(tick);
+        if (factor == 1) {
+          powers.push_back(tick);
+        }
+      }
+    }
   }
-  return ticks;
+  return powers.size() < kFew ? finer : powers;
 }
 
 /// Draws a plot whose scales cover all lines; text takes the page's font and colour.

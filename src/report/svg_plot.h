@@ -31,8 +31,9 @@ struct Plot {
 /// values of points. Text is escaped for HTML here.
 std::string svg_plot(const Plot& plot);
 
-/// Return round steps over 0 to `most`, about `count` of them, 0 alone where `most` is not above 0;
-/// and powers of ten between the two for a logarithmic scale.
+/// Round steps over 0 to `most`, about `count` of them; for a logarithmic scale powers of ten
+/// between the two, or 1, 2 and 5 times these where fewer than three of them fit.
+/// 0 alone where `most` is not above 0.
 std::vector<double> linear_ticks(double most, int count);
 std::vector<double> logarithmic_ticks(double least, double most);
 

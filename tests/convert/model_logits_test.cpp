@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "config/parse/parse.h"
 #include "convert/model_reader.h"
 #include "convert/tiny_models.h"
 #include "support/host_runtime.h"
@@ -45,6 +46,52 @@ TEST(ModelLogits, PromptsFitTheModel) {
   EXPECT_EQ(prompt.size(), 20u);
   EXPECT_EQ(prompt, make_prompt(20, description));
   EXPECT_TRUE(std::ranges::all_of(prompt, [](std::int64_t t) { return t >= 0 && t < 61; }));
+}
+
+TEST(ModelLogits, BiasesOfExpertsBelongToTheModel) {
+  const config::ModelConfig config = config::parse_run_config({"--num-layers",
+                                                               "2",
+                                                               "--hidden-size",
+                                                               "16",
+                                                               "--num-attention-heads",
+                                                               "2",
+                                                               "--seq-length",
+                                                               "8",
+                                                               "--max-position-embeddings",
+                                                               "8",
+                                                               "--num-experts",
+                                                               "4",
+                                                               "--moe-router-enable-expert-bias",
+                                                               "--moe-router-score-function",
+                                                               "sigmoid",
+                                                               "--vocab-size",
+                                                               "60",
+                                                               "--tokenizer-type",
+                                                               "NullTokenizer",
+                                                               "--mock-data",
+                                                               "--micro-batch-size",
+                                                               "1",
+                                                               "--train-iters",
+                                                               "1",
+                                                               "--lr",
+                                                               "1e-3"})
+                                         .model;
+  const auto device = device::make_device("host");
+  const auto names = make_model(config, *device);
+  test::MemorySource stored;
+  for (const autograd::Parameter& parameter : names->parameters()) {
+    stored.add(parameter.name, parameter.shape);
+  }
+  for (const autograd::Buffer& bias : names->parameters().buffers()) {
+    stored.add(bias.name, bias.shape, {0.5F, -1, 2, 0.25F});
+  }
+  const auto model = load_model(config, *device, stored);
+  ASSERT_EQ(model->parameters().buffers().size(), 2U);
+  for (const autograd::Buffer& bias : model->parameters().buffers()) {
+    EXPECT_EQ(bias.value.data<float>()[2], 2) << bias.name;
+  }
+  stored.remove("decoder.layers.1.mlp.router.expert_bias");
+  EXPECT_THROW(load_model(config, *device, stored), std::exception);
 }
 
 }  // namespace model_logits_test

@@ -82,18 +82,8 @@ inline const std::vector<std::string>& families() {
   return names;
 }
 
-/// A folder in Hugging Face's layout, written without the program's own writer of such folders.
-/// stacked_experts_test.cpp holds what stacks experts against numbers.
-inline void write_hugging_face_folder(const std::filesystem::path& folder,
-                                      const std::string& family) {
-  std::filesystem::create_directories(folder);
-  ReferenceModel model = reference_model(family);
-  write_text(folder / "config.json", model.config);
-  write_text(folder / "tokenizer.json", R"({"model": {"type": "BPE"}})");
-  const auto stacked = convert::stack_experts(model.weights);
-  convert::TensorSource& weights = convert::has_stacked_experts(family)
-                                       ? *stacked
-                                       : static_cast<convert::TensorSource&>(model.weights);
+/// The tensors of a folder in Hugging Face's layout, written without the program's own writer.
+inline void write_tensors(const std::filesystem::path& folder, convert::TensorSource& weights) {
   std::vector<io::SafetensorsEntry> layout;
   for (const auto& info : weights.tensors()) {
     layout.push_back({info.name, io::ElementType::f32, {}});
@@ -106,6 +96,20 @@ inline void write_hugging_face_folder(const std::filesystem::path& folder,
     writer.write(weights.read(info.name).bytes());
   }
   writer.commit();
+}
+
+/// Such a folder. stacked_experts_test.cpp holds what stacks experts against numbers.
+inline void write_hugging_face_folder(const std::filesystem::path& folder,
+                                      const std::string& family) {
+  std::filesystem::create_directories(folder);
+  ReferenceModel model = reference_model(family);
+  write_text(folder / "config.json", model.config);
+  write_text(folder / "tokenizer.json", R"({"model": {"type": "BPE"}})");
+  const auto stacked = convert::stack_experts(model.weights);
+  convert::TensorSource& weights = convert::has_stacked_experts(family)
+                                       ? *stacked
+                                       : static_cast<convert::TensorSource&>(model.weights);
+  write_tensors(folder, weights);
 }
 
 }  // namespace mpitron::test

@@ -62,6 +62,20 @@ TEST(ScalingPage, ComparesWithPublishedFiguresBeforeAnythingRan) {
   EXPECT_FALSE(has(page, "nan"));
 }
 
+TEST(ScalingPage, TellsWhatTheModelSays) {
+  const Study study{.name = "tiny"};
+  const std::string page = scaling_page(study, {{.name = "a",
+                                                 .ranks = 1,
+                                                 .seconds_per_iteration = 2,
+                                                 .model = 18,
+                                                 .model_error = 0.05,
+                                                 .model_parts = "products 80.0 %"}});
+  EXPECT_TRUE(has(page, "model's error, %</th>") && has(page, "<td class=\"number\">5.0</td>"));
+  EXPECT_TRUE(has(page, "<td>products 80.0 %</td>"));
+  EXPECT_FALSE(has(page, "published TFLOP/s per rank</th>")) << "no column without a value";
+  EXPECT_TRUE(has(page, "<title>model: 18 at 1</title>")) << "a point alone is drawn";
+}
+
 TEST(ScalingPage, WhatOthersHavePublishedIsGrey) {
   const Study study{.name = "large"};
   const std::string page = scaling_page(

@@ -27,6 +27,7 @@ TEST(Ticks, AreRound) {
   EXPECT_EQ(linear_ticks(0, 5), (Values{0}));
   EXPECT_EQ(logarithmic_ticks(0.5, 2000), (Values{1, 10, 100, 1000}));
   EXPECT_EQ(logarithmic_ticks(10, 10), (Values{10}));
+  EXPECT_EQ(logarithmic_ticks(3, 60), (Values{5, 10, 20, 50}));
 }
 
 TEST(SvgPlot, DrawsLinesAndDots) {

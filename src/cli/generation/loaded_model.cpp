@@ -194,7 +194,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
   }
   device_ = device::make_device("host", ranks_.world().make_allocator());
   model_ = models::make_model(config, *device_, ranks_.share(config, options.draft_tokens > 0));
-  model_->initialize();
+  model_->allocate();
   convert::load_values(*model_, reader.ours());
 }
 

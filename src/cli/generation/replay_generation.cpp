@@ -33,7 +33,7 @@ class RecordedModel {
         config_(config_of(folder, ranks)),
         model_(config_, *device_, ranks.share(config_, false)),
         shape_{.block_size = 16, .blocks = 64, .slots = 8, .vocabulary = tokenizer.vocab_size()} {
-    model_.initialize();
+    model_.allocate();
     const io::SafetensorsFile weights((folder / "weights.safetensors").string());
     for (autograd::Parameter& parameter : model_.parameters()) {
       const auto& stored = weights.at(parameter.name);

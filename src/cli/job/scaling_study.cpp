@@ -15,7 +15,7 @@
 #include "cli/show/plan_commands.h"
 #include "plan/calibration/calibration.h"
 #include "plan/model/flops_formula.h"
-#include "plan/published/published_table.h"
+#include "plan/published/prediction.h"
 #include "plan/search/report.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
@@ -172,9 +172,9 @@ void add_model(const ScalingModel& model, const config::RunConfig& run,
   };
   if (machine.measured != nullptr) {
     const plan::PlayedJob step = plan::measured_step(*machine.measured, job.run);
-    set_seconds(step.seconds);
-    outlook.model_parts =
-        fmt::format("own work {:.4f} s, waiting {:.4f} s", step.busy, step.seconds - step.busy);
+    const double busy = step.busy / outlook.core_share, waiting = step.seconds - step.busy;
+    set_seconds(busy + waiting);
+    outlook.model_parts = fmt::format("own work {:.4f} s, waiting {:.4f} s", busy, waiting);
     return;
   }
   const plan::StepTime time = plan::step_time({machine, find_stack(library, model.stack), job});
@@ -201,8 +201,10 @@ std::vector<report::PlotLine> published_lines(const ScalingModel& model,
     least = std::min(least, weights);
     most = std::max(most, weights);
   }
+  const plan::Library library;
   for (const plan::PublishedRow& row : plan::read_published_table(model.published)) {
-    if (!row.layout_known) {
+    const auto machine = library.machine(row.hardware);
+    if (!row.layout_known || !machine) {
       continue;
     }
     const plan::Job job = plan::make_job(row.run, row.practice);
@@ -213,8 +215,9 @@ std::vector<report::PlotLine> published_lines(const ScalingModel& model,
     line.name = row.source;
     line.elsewhere = true;
     line.joined = false;
-    line.points.emplace_back(job.ranks(), plan::step_flops(job, plan::FlopsFormula::megatron) /
-                                              (row.seconds * job.ranks() * 1e12));
+    line.points.emplace_back(job.ranks(),
+                             plan::step_flops(job, plan::FlopsFormula::megatron) /
+                                 (plan::measured_seconds(row, *machine) * job.ranks() * 1e12));
   }
   std::vector<report::PlotLine> result;
   for (auto& [source, line] : lines) {

@@ -44,7 +44,8 @@ struct ScalingModel {
   std::string published;  // table of published steps
 };
 
-/// The model's iteration of a point, with its largest parts.
+/// The model's iteration of a point, with its largest parts; on a measured machine ranks share
+/// cores as `outlook` says.
 void add_model(const ScalingModel& model, const config::RunConfig& run,
                report::PointOutlook& outlook);
 

@@ -1,6 +1,7 @@
 #include <filesystem>
 
 #include "cli/run/pretrain.h"
+#include "convert/encoder_reader.h"
 #include "convert/model_reader.h"
 #include "utils/text/hash.h"
 
@@ -34,11 +35,11 @@ std::string fingerprint_of(convert::TensorSource& stored) {
   return hash128_hex(hashes);
 }
 
-/// Reads tensors one at a time as ranks ask for them; the reader lives as long as the last of them.
-std::shared_ptr<const train::ForeignWeights> weights_of(
-    const std::string& path, const std::shared_ptr<convert::ModelReader>& reader) {
-  train::ForeignWeights weights{.path = path,
-                                .vocabulary_rows = reader->description().model.padded_vocab_size};
+/// Reads tensors one at a time as ranks ask for them; the reader, of models or of a part of them,
+/// lives as long as the last of them.
+template <class Reader>
+std::shared_ptr<const train::ForeignWeights> weights_of(train::ForeignWeights weights,
+                                                        const std::shared_ptr<Reader>& reader) {
   weights.has = [reader](const std::string& name) { return reader->ours().find(name) != nullptr; };
   weights.read = [reader](const std::string& name,
                           const std::function<void(device::ConstTensorView)>& use) {
@@ -47,6 +48,17 @@ std::shared_ptr<const train::ForeignWeights> weights_of(
   };
   weights.fingerprint = [reader] { return fingerprint_of(reader->stored()); };
   return std::make_shared<const train::ForeignWeights>(std::move(weights));
+}
+
+/// An image encoder, whose sizes the run takes where no others are given.
+ForeignModel encoder_of(const std::string& path, Arguments& arguments) {
+  const auto reader = std::make_shared<convert::EncoderReader>(path);
+  for (const auto& [option, value] : reader->options()) {
+    if (!gives_option(arguments, option)) {
+      arguments.insert(arguments.end(), {option, value});
+    }
+  }
+  return {.arguments = {}, .weights = weights_of({.path = path, .part = true}, reader)};
 }
 
 }  // namespace
@@ -61,6 +73,9 @@ std::optional<ForeignModel> take_foreign_model(Arguments& arguments) {
       continue;
     }
     arguments = std::move(without);
+    if (convert::is_image_encoder(*path)) {
+      return encoder_of(*path, arguments);
+    }
     if (!gives_option(arguments, "--tokenizer-type") &&
         fs::exists(fs::path(*path) / "tokenizer.json")) {
       arguments.insert(arguments.end(),
@@ -68,7 +83,10 @@ std::optional<ForeignModel> take_foreign_model(Arguments& arguments) {
     }
     const auto reader = std::make_shared<convert::ModelReader>(
         *path, convert::ModelReader::Settings{.format = convert::Format::hugging_face});
-    ForeignModel model{.weights = weights_of(*path, reader)};
+    ForeignModel model{
+        .weights = weights_of(
+            {.path = *path, .vocabulary_rows = reader->description().model.padded_vocab_size},
+            reader)};
     if (take_flag(arguments, "--use-checkpoint-args")) {
       model.arguments = {.configuration = convert::to_configuration(reader->description()),
                          .path = *path};

@@ -136,11 +136,9 @@ int show_rank(const config::RunConfig& run, Index rank, bool json) {
 /// Checks in two steps: whether the operations of all ranks match and none waits for ever, with
 /// sends that wait for their receives, and whether that holds, too, when a device runs one group's
 /// collective at a time. Only the first is required; exit code kDoesNotFit without it.
-int prove(const config::RunConfig& run, bool json) {
+int show_all(const config::RunConfig& run, bool json) {
   const plan::JobRecord job = plan::record_job(run);
-  const auto problem = plan::first_problem(job);
-  const bool shares =
-      !problem && !plan::play(job, {.sharing = plan::DeviceSharing::collectives}).deadlock;
+  const plan::Proof proof = plan::prove(job);
   std::size_t operations = 0;
   for (Index rank = 0; rank < job.ranks(); ++rank) {
     operations += job.record(rank).events.size();
@@ -154,7 +152,8 @@ int prove(const config::RunConfig& run, bool json) {
     }
     log::print(text + fmt::format(R"(], "groups": {}, "events": {}, "proven": {}, )"
                                   R"("shares_device": {}}})",
-                                  job.groups.size(), operations, !problem, shares));
+                                  job.groups.size(), operations, !proof.problem,
+                                  proof.shares_device));
   } else {
     log::print(fmt::format("{} ranks in {} classes, {} groups, {} operations and waits",
                            job.ranks(), job.classes.size(), job.groups.size(), operations));
@@ -162,15 +161,16 @@ int prove(const config::RunConfig& run, bool json) {
       log::print(fmt::format("  as rank {}: {}", one.rank, memory_line(one)));
     }
   }
-  if (problem) {
-    throw Error(plan::kDoesNotFit, *problem);
+  if (proof.problem) {
+    throw Error(plan::kDoesNotFit, *proof.problem);
   }
   if (!json) {
     log::print(
         "all collectives and messages match, and nobody waits for ever, with messages that wait "
         "for their receives");
-    log::print(shares ? "collectives of all groups may share a device in the order of their starts"
-                      : "collectives of different groups need room on a device at the same time");
+    log::print(proof.shares_device
+                   ? "collectives of all groups may share a device in the order of their starts"
+                   : "collectives of different groups need room on a device at the same time");
   }
   return static_cast<int>(ExitCode::success);
 }
@@ -183,7 +183,7 @@ int plan_dry_run(const Arguments& arguments) {
   const bool json = take_flag(flags, "--json");
   const config::RunConfig run = plan::with_vocabulary(config::parse_valid_run(flags).run);
   if (what == "all") {
-    return prove(run, json);
+    return show_all(run, json);
   }
   const std::optional<Index> rank = config::read_integer(what);
   if (!rank) {

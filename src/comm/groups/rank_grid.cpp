@@ -123,9 +123,15 @@ std::vector<Index> Grid::group_of(Index rank, AxisSet axes) const {
       first -= coordinate(rank, axis) * stride(axis);
     }
   }
-  std::vector<Index> group(static_cast<std::size_t>(count(axes)));
-  for (std::size_t n = 0; n < group.size(); ++n) {
-    group[n] = first + offset(static_cast<Index>(n), axes);
+  std::vector<Index> group = {first};
+  group.reserve(static_cast<std::size_t>(count(axes)));
+  for (const Axis axis : order_) {
+    const std::size_t inner = group.size();
+    for (Index digit = 1; axes.contains(axis) && digit < size(axis); ++digit) {
+      for (std::size_t n = 0; n < inner; ++n) {
+        group.push_back(group[n] + digit * stride(axis));
+      }
+    }
   }
   return group;
 }

@@ -88,7 +88,7 @@ Result expert_sizes(const Facts& f) {
              : Result();
 }
 
-constexpr std::array kLayoutRules = std::to_array<Constraint>({
+constexpr std::array kExpertLayoutRules = std::to_array<Constraint>({
     {"E142", "experts_cut_sequence",
      "--num-experts with several tensor ranks needs "
      "--sequence-parallel",
@@ -126,7 +126,7 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
 }  // namespace
 
 std::span<const Constraint> expert_layout_constraints() {
-  return kLayoutRules;
+  return kExpertLayoutRules;
 }
 
 }  // namespace mpitron::config

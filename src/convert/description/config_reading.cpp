@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 // What decoders and encoders have in common in a config.json: sizes under the names of the family,
-// and the activation.
+// the activation, the vocabulary, the type of the weights.
 
 namespace mpitron::convert {
 namespace {
@@ -17,6 +17,9 @@ constexpr std::pair<const char*, ActivationKind> kActivations[] = {
     {"gelu_new", ActivationKind::gelu_tanh}, {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
     {"gelu", ActivationKind::gelu_erf},      {"silu", ActivationKind::silu},
     {"swish", ActivationKind::silu},         {"relu2", ActivationKind::squared_relu}};
+
+constexpr std::pair<const char*, DType> kTypes[] = {
+    {"float32", DType::f32}, {"bfloat16", DType::bf16}, {"float16", DType::f16}};
 
 }  // namespace
 
@@ -49,6 +52,29 @@ void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonO
                                              &std::pair<const char*, ActivationKind>::second);
   if (activation != std::end(kActivations)) {
     json.set(names.activation, activation->first);
+  }
+}
+
+void read_type(ConfigReading& reading) {
+  const JsonObject& json = reading.json;
+  const std::string type = json.text("torch_dtype", json.text("dtype", "float32"));
+  const auto* found = std::ranges::find(kTypes, type, &std::pair<const char*, DType>::first);
+  reading.require(found != std::end(kTypes), fmt::format("torch_dtype {}", type));
+  reading.result.model.params_dtype = found != std::end(kTypes) ? found->second : DType::f32;
+}
+
+void write_common(const ModelDescription& description, JsonObject& json) {
+  const config::ModelConfig& m = description.model;
+  json.set("vocab_size", description.stored_vocab_size());
+  json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
+  json.set("initializer_range", m.init_method_std);
+  // One name for the type: two could disagree. Weights are written unpacked.
+  json.erase("dtype");
+  json.erase("quantization_config");
+  const auto* type =
+      std::ranges::find(kTypes, m.params_dtype, &std::pair<const char*, DType>::second);
+  if (type != std::end(kTypes)) {
+    json.set("torch_dtype", type->first);
   }
 }
 

@@ -33,6 +33,12 @@ void read_sizes(const SizeNames& names, ConfigReading& reading);
 /// Writes the sizes but for the number of positions.
 void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonObject& json);
 
+/// The type of the weights.
+void read_type(ConfigReading& reading);
+/// What every family has: the vocabulary, whether the output is tied, how weights began, and their
+/// type by its older name alone; nothing about 8- or 4-bit weights stays.
+void write_common(const ModelDescription& description, JsonObject& json);
+
 // config.json of decoders: what only they have, beside vocabulary and type.
 
 /// Reads sizes by Llama's names, rotary positions, RMS norms, gated feed-forward layers, and
@@ -84,6 +90,11 @@ void write_t5(const ModelDescription& description, JsonObject& json);
 /// Returns the part about the language model: all of the object, or LLaVA's text_config, filled up
 /// with a Llama's defaults.
 JsonObject language_part(const JsonObject& whole);
+
+/// Whether it is that of CLIP or SigLIP, or of the image encoder of one alone.
+bool is_encoder_config(const JsonObject& json);
+/// Of such a one the image encoder, all of its layers.
+void read_image_encoder(ConfigReading& reading);
 
 /// Read and write a LLaVA with CLIP's encoder, of whose layers only those are read behind which the
 /// language model looks.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -25,6 +26,31 @@ constexpr std::pair<const char*, ActivationKind> kClipActivations[] = {
     {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
     {"gelu_new", ActivationKind::gelu_tanh}};
 
+/// What an encoder has where its file does not say it.
+struct EncoderDefaults {
+  config::TowerKind kind;
+  Index patch;
+  const char* activation;
+  double norm_epsilon;
+};
+constexpr EncoderDefaults kClipDefaults{config::TowerKind::clip, 32, "quick_gelu", 1e-5};
+constexpr EncoderDefaults kSiglipDefaults{config::TowerKind::siglip, 16, "gelu_pytorch_tanh", 1e-6};
+
+/// Encoders alone and, as vision_config, beside words.
+struct EncoderType {
+  const char *alone, *with_words;
+  const EncoderDefaults& defaults;
+};
+constexpr EncoderType kEncoderTypes[] = {{"clip_vision_model", "clip", kClipDefaults},
+                                         {"siglip_vision_model", "siglip", kSiglipDefaults}};
+
+const EncoderType* encoder_type(const std::string& word) {
+  const auto* found = std::ranges::find_if(kEncoderTypes, [&](const EncoderType& type) {
+    return word == type.alone || word == type.with_words;
+  });
+  return found == std::end(kEncoderTypes) ? nullptr : found;
+}
+
 /// Sizes of a Llama where its file leaves them out.
 constexpr std::pair<const char*, Index> kLlamaSizes[] = {
     {"vocab_size", 32000},       {"hidden_size", 4096},        {"num_hidden_layers", 32},
@@ -42,13 +68,14 @@ Index layers_seen(const ConfigReading& reading, Index layers) {
              : 0;
 }
 
-TowerSizes read_tower(const JsonObject& vision, ConfigReading& reading) {
+TowerSizes read_tower(const JsonObject& vision, const EncoderDefaults& defaults,
+                      ConfigReading& reading) {
   TowerSizes sizes{.hidden_size = vision.size("hidden_size", 768),
                    .heads = vision.size("num_attention_heads", 12),
                    .ffn_hidden_size = vision.size("intermediate_size", 3072),
-                   .norm_epsilon = vision.real("layer_norm_eps", 1e-5)};
+                   .norm_epsilon = vision.real("layer_norm_eps", defaults.norm_epsilon)};
   sizes.head_size = sizes.hidden_size / sizes.heads;
-  const std::string word = vision.text("hidden_act", "quick_gelu");
+  const std::string word = vision.text("hidden_act", defaults.activation);
   bool known = false;
   for (const auto& [name, kind] : kClipActivations) {
     if (word == name) {
@@ -60,6 +87,18 @@ TowerSizes read_tower(const JsonObject& vision, ConfigReading& reading) {
   reading.require(sizes.head_size * sizes.heads == sizes.hidden_size,
                   "vision_config: heads that cannot be shared out evenly");
   return sizes;
+}
+
+/// All layers of an encoder.
+VlmConfig read_encoder(const JsonObject& vision, const EncoderDefaults& defaults,
+                       ConfigReading& reading) {
+  const VlmConfig vlm{.tower = defaults.kind,
+                      .tower_layers = vision.size("num_hidden_layers", 12),
+                      .tile = vision.size("image_size", 224),
+                      .patch = vision.size("patch_size", defaults.patch),
+                      .tower_sizes = read_tower(vision, defaults, reading)};
+  reading.require(vlm.tile % vlm.patch == 0, "vision_config: patches that do not fill an image");
+  return vlm;
 }
 
 void write_tower(const VlmConfig& vlm, JsonObject& vision) {
@@ -120,16 +159,25 @@ void read_llava(ConfigReading& reading) {
   reading.require(whole.text("projector_hidden_act", "gelu") == "gelu",
                   "projector_hidden_act " + whole.text("projector_hidden_act"));
   reading.require(whole.flag("multimodal_projector_bias", true), "multimodal_projector_bias false");
-  VlmConfig vlm{.tower_layers = layers_seen(reading, vision.size("num_hidden_layers", 12)),
-                .tile = vision.size("image_size", 224),
-                .patch = vision.size("patch_size", 32),
-                .class_token = kept == "full",
-                .tower_sizes = read_tower(vision, reading),
-                .projector_sizes = config::ProjectorSizes{.ffn_hidden_size = m.hidden_size}};
+  VlmConfig vlm = read_encoder(vision, kClipDefaults, reading);
+  vlm.tower_layers = layers_seen(reading, vlm.tower_layers);
+  vlm.class_token = kept == "full";
+  vlm.projector_sizes = config::ProjectorSizes{.ffn_hidden_size = m.hidden_size};
   reading.require(vlm.tower_layers > 0,
                   "vision_feature_layer " + whole.text("vision_feature_layer"));
-  reading.require(vlm.tile % vlm.patch == 0, "vision_config: patches that do not fill an image");
   m.vlm = vlm;
+}
+
+bool is_encoder_config(const JsonObject& json) {
+  return encoder_type(json.text("model_type")) != nullptr;
+}
+
+void read_image_encoder(ConfigReading& reading) {
+  const std::string word = reading.whole.text("model_type");
+  const EncoderType& type = *encoder_type(word);
+  const JsonObject vision =
+      word == type.alone ? reading.whole : reading.whole.object("vision_config");
+  reading.result.model.vlm = read_encoder(vision, type.defaults, reading);
 }
 
 /// Makes the last layer the one that is looked behind: layers that were not read are gone.
@@ -139,9 +187,7 @@ void write_llava(const ModelDescription& description, JsonObject& json) {
   language.model_type = "llama";
   JsonObject text = json.object("text_config"), vision = json.object("vision_config");
   text.set("model_type", "llama");
-  text.set("vocab_size", description.stored_vocab_size());
-  text.set("tie_word_embeddings", !description.model.untie_embeddings_and_output_weights);
-  text.set("initializer_range", description.model.init_method_std);
+  write_common(description, text);
   write_llama(language, text);
   write_tower(vlm, vision);
   json.set("text_config", text);

@@ -57,9 +57,6 @@ constexpr std::pair<std::string_view, const char*> kNotHere[] = {
     {"llama4", kLlama4},
     {"llama4_text", kLlama4}};
 
-constexpr std::pair<const char*, DType> kTypes[] = {
-    {"float32", DType::f32}, {"bfloat16", DType::bf16}, {"float16", DType::f16}};
-
 const ConfigFormat& format_of(const std::string& model_type, const std::string& source) {
   const auto* found = std::ranges::find(kFormats, model_type, &ConfigFormat::model_type);
   if (found == std::end(kFormats)) {
@@ -88,10 +85,7 @@ void read_common(ConfigReading& reading) {
   // MXFP4 alone can be read exactly; other methods would have to be undone with a loss.
   reading.require(!reading.whole.has("quantization_config") || (stacked && method == "mxfp4"),
                   "quantized weights");
-  const std::string type = json.text("torch_dtype", json.text("dtype", "float32"));
-  const auto* found = std::ranges::find(kTypes, type, &std::pair<const char*, DType>::first);
-  reading.require(found != std::end(kTypes), fmt::format("torch_dtype {}", type));
-  m.params_dtype = found != std::end(kTypes) ? found->second : DType::f32;
+  read_type(reading);
 }
 
 /// Returns the config.json that the model came with, if it is of the same family; else an empty
@@ -109,7 +103,22 @@ JsonObject original(const ModelDescription& description, const std::string& mode
   }
 }
 
+void refuse_problems(const ConfigReading& reading, const std::string& source) {
+  if (!reading.problems.empty()) {
+    throw_data("{}: this program cannot compute such a model:\n  {}", source,
+               fmt::join(reading.problems, "\n  "));
+  }
+}
+
 }  // namespace
+
+ModelDescription read_encoder_config(const std::string& json, const std::string& source) {
+  const JsonObject whole(json, source);
+  ConfigReading reading{.json = whole, .whole = whole};
+  read_image_encoder(reading);
+  refuse_problems(reading, source);
+  return std::move(reading.result);
+}
 
 ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
                                           Index make_vocab_size_divisible_by) {
@@ -120,10 +129,7 @@ ModelDescription read_hugging_face_config(const std::string& json, const std::st
   reading.result.files[kOriginal] = json;
   format_of(reading.result.model_type, source).read(reading);
   read_common(reading);
-  if (!reading.problems.empty()) {
-    throw_data("{}: this program cannot compute such a model:\n  {}", source,
-               fmt::join(reading.problems, "\n  "));
-  }
+  refuse_problems(reading, source);
   return std::move(reading.result);
 }
 
@@ -131,23 +137,12 @@ std::string write_hugging_face_config(const ModelDescription& description,
                                       const std::string& model_type) {
   ModelDescription of_type = description;
   of_type.model_type = model_type;
-  const config::ModelConfig& m = description.model;
   const ConfigFormat& format = format_of(model_type, kOriginal);
   JsonObject json = original(description, model_type);
   json.set_list("architectures", {format.architecture});
   json.set("model_type", format.model_type);
   format.write(of_type, json);
-  json.set("vocab_size", description.stored_vocab_size());
-  json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
-  json.set("initializer_range", m.init_method_std);
-  // One name for the type: two could disagree. Weights are written unpacked.
-  json.erase("dtype");
-  json.erase("quantization_config");
-  const auto* type =
-      std::ranges::find(kTypes, m.params_dtype, &std::pair<const char*, DType>::second);
-  if (type != std::end(kTypes)) {
-    json.set("torch_dtype", type->first);
-  }
+  write_common(description, json);
   return json.dump();
 }
 

@@ -11,6 +11,10 @@ namespace mpitron::convert {
 ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
                                           Index make_vocab_size_divisible_by);
 
+/// The image encoder of CLIP's or SigLIP's config.json, or of that of the encoder alone: nothing
+/// else is set in the description. Errors as above.
+ModelDescription read_encoder_config(const std::string& json, const std::string& source);
+
 /// Returns the config.json of a family. Fields that the description's own config.json had and that
 /// have no meaning here (ids of special tokens, ...) come back as they were. Error(data) for a
 /// family that is not known.

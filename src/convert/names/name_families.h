@@ -62,6 +62,8 @@ std::span<const EntryBlock> t5_names();
 
 /// CLIP's image encoder within LLaVA, and what lies between it and the language model.
 std::span<const EntryBlock> clip_names();
+/// SigLIP's, which has no class token, and a norm behind its layers.
+std::span<const EntryBlock> siglip_names();
 std::span<const EntryBlock> llava_projector_names();
 
 }  // namespace mpitron::convert

@@ -274,6 +274,14 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
   return table;
 }
 
+NameTable make_encoder_table(const ModelDescription& description) {
+  NameTable table{
+      .rules = {}, .aliases = {}, .optional_prefix = "vision_tower.", .not_weights = {}};
+  const bool clip = description.model.vlm->tower == config::TowerKind::clip;
+  RuleMaker(tower_of(description), "", table.rules).add(clip ? clip_names() : siglip_names());
+  return table;
+}
+
 std::string_view matching_model_type(const ModelDescription& description) {
   for (const Family& family : families()) {
     if (obstacle(family, description.model).empty()) {

@@ -76,6 +76,9 @@ bool has_stacked_experts(std::string_view model_type);
 /// hold such a model: it says what would have to be different.
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description);
 
+/// The table of CLIP's or SigLIP's image encoder alone, with the description's sizes.
+NameTable make_encoder_table(const ModelDescription& description);
+
 /// Returns the family whose tensors look like the description's; empty if none does.
 std::string_view matching_model_type(const ModelDescription& description);
 

@@ -20,6 +20,21 @@ constexpr Entry kClipStart[] = {
     vector("vision_model.ln_pre.bias", hidden, "vision_tower.vision_model.pre_layrnorm.bias"),
 };
 
+constexpr Entry kSiglipStart[] = {
+    patches("vision_model.conv1.weight", hidden,
+            "vision_tower.vision_model.embeddings.patch_embedding.weight"),
+    vector("vision_model.conv1.bias", hidden,
+           "vision_tower.vision_model.embeddings.patch_embedding.bias"),
+    matrix("vision_model.position_embeddings.weight", positions, hidden,
+           "vision_tower.vision_model.embeddings.position_embedding.weight"),
+};
+
+constexpr Entry kSiglipEnd[] = {
+    vector("vision_model.ln_post.weight", hidden,
+           "vision_tower.vision_model.post_layernorm.weight"),
+    vector("vision_model.ln_post.bias", hidden, "vision_tower.vision_model.post_layernorm.bias"),
+};
+
 constexpr Entry kClipAttention[] = {
     vector("vision_model.decoder.layers.{}.input_layernorm.weight", hidden,
            "vision_tower.vision_model.encoder.layers.{}.layer_norm1.weight"),
@@ -68,12 +83,17 @@ constexpr Entry kLlavaProjector[] = {
 };
 
 constexpr EntryBlock kClip[] = {kClipStart, kClipAttention, kClipMlp};
+constexpr EntryBlock kSiglip[] = {kSiglipStart, kClipAttention, kClipMlp, kSiglipEnd};
 constexpr EntryBlock kProjector[] = {kLlavaProjector};
 
 }  // namespace
 
 std::span<const EntryBlock> clip_names() {
   return kClip;
+}
+
+std::span<const EntryBlock> siglip_names() {
+  return kSiglip;
 }
 
 std::span<const EntryBlock> llava_projector_names() {

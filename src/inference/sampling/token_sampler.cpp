@@ -253,9 +253,9 @@ double TokenSampler::total() const {
   return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
-/// Keeps the likeliest tokens that have top_p of the mass together. All that weigh less than an
-/// even share of what may be dropped weigh less than it together, so they are dropped without being
-/// sorted.
+/// Keeps the likeliest tokens up to the one whose weight brings their mass beyond top_p. All that
+/// weigh less than an even share of what may be dropped weigh less than it together, so they are
+/// dropped at once; among the rest the half with the boundary is halved until few are left to sort.
 void TokenSampler::keep_mass(double top_p) {
   const double all = total(), least = (1 - top_p) * all / static_cast<double>(vocabulary_);
   candidates_.clear();
@@ -265,14 +265,23 @@ void TokenSampler::keep_mass(double top_p) {
   const auto before = [](const Candidate& a, const Candidate& b) {
     return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
   };
+  const double limit = top_p * all;
   double mass = 0;
-  auto kept = candidates_.begin(), sorted = kept;
-  for (std::ptrdiff_t step = 64; kept != candidates_.end() && mass <= top_p * all; ++kept) {
-    if (kept == sorted) {  // a few more, mostly enough
-      sorted += std::min(step, candidates_.end() - sorted);
-      step *= 4;
-      std::partial_sort(kept, sorted, candidates_.end(), before);
+  auto kept = candidates_.begin(), end = candidates_.end();
+  for (constexpr std::ptrdiff_t kFew = 64; end - kept > kFew;) {
+    const auto middle = kept + (end - kept) / 2;
+    std::nth_element(kept, middle, end, before);
+    const double upper = std::accumulate(
+        kept, middle, 0.0, [](double sum, const Candidate& c) { return sum + c.weight; });
+    if (mass + upper > limit) {
+      end = middle;
+    } else {
+      mass += upper;
+      kept = middle;
     }
+  }
+  std::sort(kept, end, before);
+  for (; kept != end && mass <= limit; ++kept) {
     mass += kept->weight;
   }
   candidates_.erase(kept, candidates_.end());

@@ -135,6 +135,17 @@ void Model::initialize() {
     }
     autograd::pack_kept_weight(device_, parameter);
   }
+  clear_buffers();
+}
+
+void Model::allocate() {
+  for (Parameter& parameter : *share_.parameters) {
+    ops::allocate(device_, parameter, config_.params_dtype);
+  }
+  clear_buffers();
+}
+
+void Model::clear_buffers() {
   for (autograd::Buffer& buffer : share_.parameters->buffers()) {
     ops::initialize(device_, buffer);
   }

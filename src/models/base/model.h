@@ -30,6 +30,8 @@ class Model {
 
   /// Gives every parameter of the list its memory and first values.
   void initialize();
+  /// Gives every parameter its memory alone: all values are read next.
+  void allocate();
   autograd::ParameterList& parameters() { return *share_.parameters; }
   const config::ModelConfig& config() const { return config_; }
   const nn::ModelPart& part() const { return share_.part; }
@@ -119,6 +121,7 @@ class Model {
  private:
   /// Tells who else holds the table of words: the first and the last stage may both use it.
   void share_over_stages(autograd::Parameter& words) const;
+  void clear_buffers();
 
   const config::ModelConfig config_;
   device::Device& device_;

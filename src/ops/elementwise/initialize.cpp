@@ -151,8 +151,12 @@ void draw_normal(device::Device& device, const kernels::NormalInit& kernel) {
 
 }  // namespace
 
-void initialize(device::Device& device, Parameter& parameter, DType dtype, std::uint64_t seed) {
+void allocate(device::Device& device, Parameter& parameter, DType dtype) {
   parameter.value = Tensor::empty(device, parameter.placement.shard.local(parameter.shape), dtype);
+}
+
+void initialize(device::Device& device, Parameter& parameter, DType dtype, std::uint64_t seed) {
+  allocate(device, parameter, dtype);
   if (!is_random(device, parameter) || !device.computes()) {
     return;
   }
@@ -176,7 +180,7 @@ void initialize(device::Device& device, Parameter& parameter, DType dtype, std::
 
 void initialize_like_torch(device::Device& device, Parameter& parameter, DType dtype,
                            TorchGenerator& generator) {
-  parameter.value = Tensor::empty(device, parameter.placement.shard.local(parameter.shape), dtype);
+  allocate(device, parameter, dtype);
   if (!is_random(device, parameter) || !device.computes()) {
     return;
   }

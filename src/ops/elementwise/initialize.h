@@ -7,8 +7,10 @@
 
 namespace mpitron::ops {
 
-/// Allocates the parameter's value (its shard of the global shape) in `dtype` and gives it its
-/// initial numbers.
+/// Allocates the parameter's value (its shard of the global shape) in `dtype`, without numbers.
+void allocate(device::Device& device, autograd::Parameter& parameter, DType dtype);
+
+/// Allocates the parameter's value and gives it its initial numbers.
 ///
 /// Numerical contract: normal and uniform values are a function of the seed, the parameter's global
 /// name and the element's global index (elementwise.h, NormalInit), drawn in fp32 and

@@ -392,11 +392,14 @@ PlayedJob play(const JobRecord& job, const PlayOptions& options) {
   return Player(job, options).run();
 }
 
-std::optional<std::string> first_problem(const JobRecord& job) {
+Proof prove(const JobRecord& job) {
   if (const auto mismatch = first_mismatch(job)) {
-    return mismatch->sentence;
+    return {.problem = mismatch->sentence};
   }
-  return play(job).deadlock;
+  if (!play(job, {.sharing = DeviceSharing::collectives}).deadlock) {
+    return {.problem = std::nullopt, .shares_device = true};
+  }
+  return {.problem = play(job).deadlock};
 }
 
 }  // namespace mpitron::plan

@@ -34,8 +34,13 @@ struct PlayedJob {
 /// when it has ended.
 PlayedJob play(const JobRecord& job, const PlayOptions& options = {});
 
-/// Returns the first thing in which the ranks do not fit together, or who waits for ever; none: the
-/// job is proven to run to its end.
-std::optional<std::string> first_problem(const JobRecord& job);
+/// Whether the ranks of a job fit together.
+struct Proof {
+  std::optional<std::string> problem;  // in which they first do not, or who waits for ever
+  bool shares_device = false;          // they do with DeviceSharing::collectives, too
+};
+/// Matches the records, and plays them: first with collectives one after the other, since who gets
+/// through that gets through with each in its own time.
+Proof prove(const JobRecord& job);
 
 }  // namespace mpitron::plan

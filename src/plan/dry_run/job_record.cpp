@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "train/model/rank_layout.h"
 #include "train/model/trained_model.h"
@@ -107,18 +108,14 @@ class Recorder {
   /// Puts each rank into a class; only ranks with a part that none before has are replayed.
   void find_classes() {
     std::map<Part, std::size_t> of_part;
-    std::map<Index, Index> last;  // rank of each stage
     for (Index rank = 0; rank < grid_.world_size(); ++rank) {
       const Part part = part_of(rank);
       const auto known = of_part.find(part);
-      const std::size_t own = known != of_part.end() ? known->second : class_of(rank, part.stage);
+      const std::size_t own = known != of_part.end() ? known->second : class_of(rank, part);
       of_part[part] = own;
       job_.class_of.push_back(own);
-      last[part.stage] = rank;
     }
-    for (const auto& [stage, rank] : last) {
-      check_equals(job_.classes[job_.class_of[static_cast<std::size_t>(rank)]], rank);
-    }
+    check_equals(job_.classes[job_.class_of.back()], grid_.world_size() - 1);
   }
 
   /// Returns whether ranks of a stage may have unequal sums beside the replicas': of norms among
@@ -130,19 +127,29 @@ class Recorder {
            (p.tensor_model_parallel_size > 1 || (at_end && p.pipeline_model_parallel_size > 1));
   }
 
-  /// Returns the class of a rank with a part that no rank before it has; replayed where it is new.
-  /// A replay without steps is cheap and tells the sums by which ranks of a stage differ.
-  std::size_t class_of(Index rank, Index stage) {
-    std::map<std::vector<Index>, std::size_t>& known = by_sums_[stage];
-    if (!known.empty() && !parts_differ(stage)) {
-      return known.begin()->second;
-    }
-    const std::vector<Index> sums = replay_rank(run_, rank, {.steps = 0}).completed;
-    const auto [place, is_new] = known.try_emplace(sums, job_.classes.size());
+  /// The class of a rank with a part that no rank before it has; replayed where it is new.
+  std::size_t class_of(Index rank, const Part& part) {
+    const std::vector<Index> sums =
+        parts_differ(part.stage) ? sums_of(rank, part) : std::vector<Index>{};
+    const auto [place, is_new] = by_sums_[part.stage].try_emplace(sums, job_.classes.size());
     if (is_new) {
       job_.classes.push_back(replay_rank(run_, rank, options_));
     }
     return place->second;
+  }
+
+  /// Those of a stage with equal parameters are equal.
+  const std::vector<Index>& sums_of(Index rank, const Part& part) {
+    const auto stage = parameters_.find(part.stage);
+    if (stage != parameters_.end()) {
+      const auto known = sums_.find({stage->second, part.data, part.context});
+      if (known != sums_.end()) {
+        return known->second;
+      }
+    }
+    const RankReplay made = replay_rank(run_, rank, {.steps = 0});
+    parameters_[part.stage] = made.parameters;
+    return sums_[{made.parameters, part.data, part.context}] = made.completed;
   }
 
   /// Replays another rank of a class in full: its events must be the same.
@@ -200,8 +207,11 @@ class Recorder {
   JobRecord job_;
   GroupTable table_;
   std::map<Index, std::map<std::vector<Index>, std::size_t>> by_sums_;  // classes of each stage
-  std::vector<std::vector<std::optional<std::string>>> axes_;           // of each class' groups
-  std::map<std::string, std::size_t> whole_;                            // groups of all ranks
+  std::map<Index, std::uint64_t> parameters_;                           // of each stage
+  // of ranks by their parameters, data and context coordinates
+  std::map<std::tuple<std::uint64_t, Index, Index>, std::vector<Index>> sums_;
+  std::vector<std::vector<std::optional<std::string>>> axes_;  // of each class' groups
+  std::map<std::string, std::size_t> whole_;                   // groups of all ranks
 };
 
 }  // namespace

@@ -33,8 +33,8 @@ struct JobRecord {
 };
 
 /// Replays one rank of each class: ranks of a pipeline stage whose parts of the gradients need
-/// equal sums beside the replicas'. A stage's last rank is replayed as well, as a proof that the
-/// classes are right: Error(internal) where it has not done what its class does.
+/// equal sums beside the replicas'. The last rank is replayed as well, as a proof that the classes
+/// are right: Error(internal) where it has not done what its class does.
 JobRecord record_job(const config::RunConfig& run, const ReplayOptions& options = {});
 
 }  // namespace mpitron::plan

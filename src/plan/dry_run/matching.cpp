@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -102,8 +104,7 @@ class Matcher {
     const Sequence& first = sequence(members[0], group);
     for (std::size_t i = 0; i < members.size(); ++i) {
       const Sequence& own = sequence(members[i], group);
-      /// Members of one class have one sequence: nothing to compare.
-      if (&own != &first) {
+      if (&own != &first && is_new(first, own)) {
         if (auto found = compare(group, members[0], members[i], first, own)) {
           return found;
         }
@@ -120,6 +121,12 @@ class Matcher {
       }
     }
     return check_exchanges(group);
+  }
+
+  /// Whether what two ranks do, `apart` places from each other, has not been compared in a group
+  /// before: it is the same in all groups of their classes.
+  bool is_new(const Sequence& one, const Sequence& other, std::int32_t apart = 0) {
+    return compared_.insert({&one, &other, apart}).second;
   }
 
   /// Compares the collectives of two members.
@@ -140,9 +147,13 @@ class Matcher {
 
   /// Compares what member `from` sends to member `to` with what that receives from it.
   std::optional<Mismatch> check_channel(std::size_t group, std::size_t from, std::size_t to,
-                                        const std::vector<GroupEvent>& sent) const {
+                                        const std::vector<GroupEvent>& sent) {
     const Index sender = ranks(group)[from], receiver = ranks(group)[to];
-    const auto& all = sequence(receiver, group).received;
+    const Sequence& other = sequence(receiver, group);
+    if (!is_new(sequence(sender, group), other, distance(group, from, to))) {
+      return std::nullopt;
+    }
+    const auto& all = other.received;
     const auto channel = all.find(distance(group, to, from));
     static const std::vector<GroupEvent> kNone;
     const std::vector<GroupEvent>& heard = channel == all.end() ? kNone : channel->second;
@@ -181,28 +192,48 @@ class Matcher {
     return static_cast<std::int32_t>((to + n - from) % n);
   }
 
-  /// Checks that all members of an exchange together send what all receive.
+  /// Members of a group that do the same.
+  struct Equals {
+    const Sequence* sequence;
+    Index first;  // rank
+    Index count;
+  };
+  std::vector<Equals> equals_in(std::size_t group) const {
+    std::vector<Equals> result;
+    for (const Index rank : ranks(group)) {
+      const Sequence& own = sequence(rank, group);
+      const auto known = std::ranges::find(result, &own, &Equals::sequence);
+      if (known == result.end()) {
+        result.push_back({&own, rank, 1});
+      } else {
+        ++known->count;
+      }
+    }
+    return result;
+  }
+
+  /// What all members of an exchange send is what all receive.
   std::optional<Mismatch> check_exchanges(std::size_t group) const {
-    const std::vector<Index>& members = ranks(group);
-    const auto& first = sequence(members[0], group).collectives;
+    const std::vector<Equals> all = equals_in(group);
+    const auto& first = all.front().sequence->collectives;
     for (std::size_t i = 0; i < first.size(); ++i) {
       if (first[i].kind != CollectiveKind::all_to_all) {
         continue;
       }
-      Index sent = 0, received = 0, most = -1, farthest = members[0];
-      for (const Index rank : members) {
-        const GroupEvent& event = sequence(rank, group).collectives[i];
-        sent += event.sent;
-        received += event.received;
+      Index sent = 0, received = 0, most = -1, farthest = all.front().first;
+      for (const Equals& some : all) {
+        const GroupEvent& event = some.sequence->collectives[i];
+        sent += some.count * event.sent;
+        received += some.count * event.received;
         const Index apart = std::abs(event.sent - event.received);
-        farthest = apart > most ? rank : farthest;
+        farthest = apart > most ? some.first : farthest;
         most = std::max(most, apart);
       }
       if (sent != received) {
         return Mismatch{
             fmt::format("operation {} of group {} (ranks {}): {} elements are sent and {} received "
                         "(most unequal on rank {}: {})",
-                        i + 1, name(group), list(members), sent, received, farthest,
+                        i + 1, name(group), list(ranks(group)), sent, received, farthest,
                         describe(sequence(farthest, group).collectives[i])),
             farthest, farthest};
       }
@@ -226,6 +257,7 @@ class Matcher {
 
   const JobRecord& job_;
   std::vector<std::vector<Sequence>> sequences_;
+  std::set<std::tuple<const Sequence*, const Sequence*, std::int32_t>> compared_;
 };
 
 }  // namespace

@@ -85,7 +85,8 @@ struct KernelPractice {
 
 /// Shares of traffic that software hides behind work, and how it sends.
 struct TrafficPractice {
-  double tensor_overlap = 0;
+  double tensor_overlap = 0;          // of what the next line does not hide
+  double backward_tensor_hidden = 0;  // of the two operations that products of gradients can hide
   double context_overlap = 0;
   double data_overlap = 0;
   double full_sharding_overlap = 0;

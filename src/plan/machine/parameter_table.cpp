@@ -65,6 +65,7 @@ constexpr ParameterKey<Stack> kStack[] = {
     {"attention", &Stack::attention, 0.1, 10, 0.25},
     {"products", &Stack::products, 0.3, 5, 0.08},
     {"tensor-overlap", &Stack::tensor_overlap, 0, 1, 1},
+    {"backward-tensor-hidden", &Stack::backward_tensor_hidden, 0, 1, 1},
     {"context-overlap", &Stack::context_overlap, 0, 1, 1},
     {"data-overlap", &Stack::data_overlap, 0, 1, 1},
     {"full-sharding-overlap", &Stack::full_sharding_overlap, 0, 1, 1},

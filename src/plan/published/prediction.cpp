@@ -87,7 +87,9 @@ const ParameterFile& stack_file(const Library& library, const PublishedRow& row,
   if (known != nullptr) {
     *known = false;
   }
-  return *library.stacks.find("unknown");
+  const bool sharded =
+      row.run.parallel.sharding_strategy == config::ShardingStrategy::optim_grads_params;
+  return *library.stacks.find(sharded ? "unknown, fully sharded" : "unknown");
 }
 
 RowParts parts_of(const Library& library, const PublishedRow& row) {

@@ -35,6 +35,22 @@ ValidatedRow validated(const RowParts& parts, const PublishedRow& row) {
           .time = prediction.time};
 }
 
+/// Predicts a row, or notes why it is not.
+void add_row(const Library& library, const PublishedRow& row, Validation& result) {
+  const RowParts parts = parts_of(library, row);
+  if (!parts.machine) {
+    result.unknown_hardware.push_back(&row);
+  } else if (!row.layout_known) {
+    result.without_layout.push_back(&row);
+  } else {
+    try {
+      result.rows.push_back(validated(parts, row));
+    } catch (const Error& error) {
+      result.refused.emplace_back(&row, error.what());
+    }
+  }
+}
+
 }  // namespace
 
 std::string validation_class(const PublishedRow& row, const Machine& machine) {
@@ -80,9 +96,9 @@ Validation cross_validate(const Library& library, const std::vector<PublishedRow
                          [&](const PublishedRow& row) { return part_of(row) != part; });
     Library fitted = library;
     refit(fitted, others);
-    for (ValidatedRow& told : validate(fitted, rows).rows) {
-      if (part_of(*told.row) == part) {
-        all.rows.push_back(std::move(told));
+    for (const PublishedRow& row : rows) {
+      if (part_of(row) == part) {
+        add_row(fitted, row, all);
       }
     }
   }
@@ -92,18 +108,7 @@ Validation cross_validate(const Library& library, const std::vector<PublishedRow
 Validation validate(const Library& library, const std::vector<PublishedRow>& rows) {
   Validation result;
   for (const PublishedRow& row : rows) {
-    const RowParts parts = parts_of(library, row);
-    if (!parts.machine) {
-      result.unknown_hardware.push_back(&row);
-    } else if (!row.layout_known) {
-      result.without_layout.push_back(&row);
-    } else {
-      try {
-        result.rows.push_back(validated(parts, row));
-      } catch (const Error& error) {
-        result.refused.emplace_back(&row, error.what());
-      }
-    }
+    add_row(library, row, result);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include "config/global_batch_size.h"
 #include "train/batches/made_up_corpus.h"
 #include "utils/error.h"
+#include "utils/text/hash.h"
 
 // Runs the program of one rank without its data and its peers: the null device counts memory and
 // launches, the recording world writes down what is communicated.
@@ -54,6 +55,22 @@ void count_state(device::Device& device, train::TrainedModel& model, ReplayedMem
     memory.gradients += parameter.sink.main_grad ? parameter.sink.main_grad.view().bytes() : 0;
   }
   memory.optimizer = device.allocator().statistics().bytes_in_use - memory.state();
+}
+
+/// Ranks with equal ones, and equal places among their replicas, update equal parts.
+std::uint64_t hash_of(const autograd::ParameterList& parameters) {
+  std::vector<Index> numbers;
+  Index first = 0;  // layer
+  for (const autograd::Parameter& parameter : parameters) {
+    const autograd::Placement& at = parameter.placement;
+    first = first == 0 ? at.unit : first;
+    numbers.insert(numbers.end(),
+                   {parameter.local_shape().numel(),
+                    parameter.value ? static_cast<Index>(parameter.value.dtype()) : -1,
+                    at.unit > 0 ? at.unit - first : -1, Index{at.expert}, Index{at.sum_over_tensor},
+                    Index{at.shared_over_stages}, Index{parameter.role.frozen}});
+  }
+  return hash64({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Index)});
 }
 
 /// Returns the elements of each sum beside the replicas' that a rank takes part in.
@@ -119,6 +136,7 @@ RankReplay replay_rank(const config::RunConfig& run, Index rank, const ReplayOpt
   const auto world = comm::make_recording_world(rank, run.parallel.world_size, replay.record);
   {
     train::TrainedModel model(*device, run, *world);
+    replay.parameters = hash_of(model.parameters());
     train::Timers timers(0, config::TimingLogOption::max);
     train::TrainStep step(*device, model, run, timers);
     count_state(*device, model, replay.memory);

@@ -36,7 +36,8 @@ struct RankReplay {
   /// Elements of each sum beside the replicas' (train::GradientCompletion): they depend on which
   /// part of the gradients is this rank's.
   std::vector<Index> completed = {};
-  comm::RankRecord record;  // from the making of the model to the end of the last step
+  std::uint64_t parameters = 0;  // a hash of their sizes, types and places, in order
+  comm::RankRecord record;       // from the making of the model to the end of the last step
   std::size_t launches = 0;
   std::size_t peak_launch = 0;  // the launch in front of which the peak was reached
   std::string peak_kernel;

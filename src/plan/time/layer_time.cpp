@@ -23,6 +23,7 @@ constexpr double kFlashBackward = 2.5;  // operations, over those of the forward
 constexpr double kNarrowHead = 0.9;     // rate of heads less than 128 wide
 constexpr double kGroupedKernels = 4;   // of experts' products, whatever they are given
 constexpr double kChunkLaunches = 0.3;  // of an expert whose rows are sorted one by one
+constexpr double kMergedBytes = 10;     // a part of 2 bytes read, its sum of 4 read and written
 constexpr double kHidesLaunches = 4;    // exponent of the soft maximum of host and device
 
 /// Returns whether a part of the forward pass runs again, beside what the whole layer does.
@@ -147,21 +148,35 @@ class HalfTimer {
     } else {
       const double width = Job::real(scores.key_width + scores.value_width);
       const double narrow = scores.key_width < 128 ? kNarrowHead : 1;
-      // A rank's part of a sequence is one piece from its front and one from its back.
-      const double pieces = job_.context() > 1 ? 2 * job_.context() : 1;
-      const double operations = 2 * all * width * visible_share(scores, job_.sequence()) / narrow *
-                                stack_.attention *
-                                (1 + machine_.attention_half * pieces / job_.sequence());
+      const double operations =
+          2 * all * width * visible_share(scores, job_.sequence()) / narrow * stack_.attention *
+          (1 + machine_.attention_half * kernels_of_a_query() / job_.sequence());
       result_.forward.attention = operations / (machine_.peak_16 * machine_.attention_forward);
       result_.backward.attention =
           kFlashBackward * operations / (machine_.peak_16 * machine_.attention_backward);
+      add_merging(heads * Job::real(scores.value_width));
     }
     if (stack_.unfused_attention > 0 && again(config::RecomputeModule::core_attn)) {
       result_.backward.attention += result_.forward.attention;
     }
   }
 
-  /// Times scores that are written to memory, and passes of softmax, mask and dropout over them.
+  /// Outputs of a ring's kernels are summed up, and so are inputs' gradients behind them.
+  void add_merging(double width) {
+    if (job_.context() > 1) {
+      const double bytes = kMergedBytes * job_.tokens() * width * kernels_of_a_query();
+      const double seconds = stack_.elementwise * bytes / memory_rate();
+      result_.forward.elementwise += seconds;
+      result_.backward.elementwise += seconds;
+    }
+  }
+
+  /// Mean number of a ring's kernels that a query takes part in. A rank has one piece from the
+  /// front of the sequence and one from its back: keys of earlier ranks meet both pieces, those of
+  /// later ranks the back alone.
+  double kernels_of_a_query() const { return (3 * job_.context() + 1) / 4; }
+
+  /// Scores written to memory, and passes of softmax, mask and dropout over them.
   void add_unfused_scores(const nn::ScoreWork& scores, double all) {
     const double s = job_.sequence(), d = Job::real(scores.key_width);
     const double batches = all / (s * s);
@@ -184,17 +199,20 @@ class HalfTimer {
         (kBackwardElementwise + (again(numbers.again_by) ? 1 : 0)) * seconds;
   }
 
-  /// With sequence parallelism the backward pass gathers the inputs once more.
+  /// Behind products of gradients programs hide the sum over inputs' gradients and, with sequence
+  /// parallelism, the gather of inputs that products of weights' gradients need.
   void add_tensor_traffic() {
     if (job_.tensor() == 1) {
       return;
     }
-    const double once =
-        gather_time(machine_, {job_.tensor(), 1}, 2 * job_.tokens() * job_.hidden()) *
-        (1 - stack_.tensor_overlap);
     const double dense = Job::real(work_.regions) - (work_.visits ? 1 : 0);
-    result_.forward.tensor = dense * 2 * once;
-    result_.backward.tensor = dense * (job_.run.parallel.sequence_parallel ? 3 : 2) * once;
+    const double once =
+        dense * gather_time(machine_, {job_.tensor(), 1}, 2 * job_.tokens() * job_.hidden());
+    const double backward = (job_.run.parallel.sequence_parallel ? 3 : 2) * once;
+    const double hidden =
+        stack_.backward_tensor_hidden * std::min(2 * once, result_.backward.products);
+    result_.forward.tensor = (1 - stack_.tensor_overlap) * 2 * once;
+    result_.backward.tensor = (1 - stack_.tensor_overlap) * (backward - hidden);
   }
 
   /// Keys and values pass around the ring while attention works on those of the step before;

@@ -4,6 +4,7 @@
 
 #include "models/bert/bert_batch.h"
 #include "models/gpt/gpt_batch.h"
+#include "models/llava/llava_batch.h"
 #include "models/t5/t5_batch.h"
 #include "models/vit/vit_batch.h"
 #include "utils/error.h"
@@ -16,6 +17,7 @@ MadeUpCorpus::MadeUpCorpus(const config::ModelConfig& model)
       labels_length_(model.decoder_seq_length > 0 ? model.decoder_seq_length : model.seq_length),
       vocabulary_(model.padded_vocab_size),
       vision_(model.vision),
+      vlm_(model.vlm),
       pairs_of_answers_(model.preference.has_value()),
       teacher_(model.distillation.has_value()) {
   if (model.text_head) {
@@ -25,16 +27,21 @@ MadeUpCorpus::MadeUpCorpus(const config::ModelConfig& model)
 
 /// Columns that a model does not read do no harm.
 HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
-  for (auto* column : {&tokens_, &labels_, &padding_, &types_, &order_, &decoder_,
-                       &decoder_padding_, &said_.words}) {
+  for (auto* column :
+       {&tokens_, &labels_, &padding_, &types_, &order_, &decoder_, &decoder_padding_,
+        &seen_.images, &seen_.tiles, &seen_.segments, &said_.words}) {
     column->clear();
   }
   for (auto* column :
-       {&mask_, &pixels_, &patch_mask_, &said_.margins, &said_.pairs, &said_.log_probs}) {
+       {&mask_, &seen_.pixels, &seen_.patch_mask, &said_.margins, &said_.pairs, &said_.log_probs}) {
     column->clear();
   }
   for (Index sample = first; sample < first + count; ++sample) {
-    family_.has_words() ? add(sample) : add_image(sample);
+    if (vlm_) {
+      add_conversation(sample);
+    } else {
+      family_.has_words() ? add(sample) : add_image(sample);
+    }
   }
   return {.samples = count,
           .sequence_length = length_,
@@ -47,26 +54,55 @@ HostMicrobatch MadeUpCorpus::rows(Index first, Index count) {
                       {models::kSentenceOrder, order_},
                       {models::kDecoderTokens, decoder_},
                       {models::kDecoderPaddingMask, decoder_padding_},
-                      {models::kPixels, pixels_},
-                      {models::kPatchMask, patch_mask_},
+                      {models::kPixels, seen_.pixels},
+                      {models::kPatchMask, seen_.patch_mask},
+                      {models::kImagesPerRow, seen_.images},
+                      {models::kTilesPerImage, seen_.tiles},
+                      {models::kSegments, seen_.segments},
                       {models::kReferenceMargins, said_.margins},
                       {models::kPairs, said_.pairs},
                       {models::kTeacherIds, said_.words},
                       {models::kTeacherLogProbs, said_.log_probs}}};
 }
 
-/// A smooth function of sample and pixel; every third patch is masked.
+/// A smooth function of image and pixel.
+void MadeUpCorpus::add_pixels(Index image, Index numbers) {
+  for (Index i = 0; i < numbers; ++i) {
+    seen_.pixels.push_back(std::sin(static_cast<float>((image + 3) * (i + 1)) * 0.01f));
+  }
+}
+
+/// An image of its class; every third patch is masked.
 void MadeUpCorpus::add_image(Index sample) {
   labels_.push_back(word(sample, 1) % vision_.classes);
   mask_.push_back(1);
-  const Index numbers = vision_.channels * vision_.image_height * vision_.image_width;
-  for (Index i = 0; i < numbers; ++i) {
-    pixels_.push_back(std::sin(static_cast<float>((sample + 3) * (i + 1)) * 0.01f));
-  }
+  add_pixels(sample, vision_.pixels());
   if (vision_.task == config::VisionTask::inpaint) {
     for (Index i = 0; i < vision_.patches(); ++i) {
-      patch_mask_.push_back((i + sample) % 3 == 0 ? 1.f : 0.f);
+      seen_.patch_mask.push_back((i + sample) % 3 == 0 ? 1.f : 0.f);
     }
+  }
+}
+
+/// Two of four samples have an image, one has two, and one none; of tiles an image has one or two
+/// where it may.
+void MadeUpCorpus::add_conversation(Index sample) {
+  constexpr Index kImages[] = {1, 0, 2, 1};
+  const Index length = vlm_->text_length, first = static_cast<Index>(tokens_.size());
+  for (Index i = 0; i < length; ++i) {
+    tokens_.push_back(word(sample, i));
+    labels_.push_back(word(sample, i + 1));
+    mask_.push_back(i + 2 < length ? 1.f : 0.f);
+    if (vlm_->packing_window > 0) {
+      seen_.segments.push_back(i < length / 2 ? 0 : 1);
+    }
+  }
+  seen_.images.push_back(kImages[sample % 4]);
+  for (Index image = 0; image < seen_.images.back(); ++image) {
+    tokens_[static_cast<std::size_t>(first + 1 + sample % 3 + image * (length / 2))] =
+        config::kImageToken;
+    seen_.tiles.push_back(1 + (vlm_->most_tiles() > 1 ? sample % 2 : 0));
+    add_pixels(2 * sample + image, seen_.tiles.back() * vlm_->pixels());
   }
 }
 

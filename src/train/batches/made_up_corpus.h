@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "train/batches/microbatch.h"
@@ -9,7 +10,7 @@ namespace mpitron::train {
 /// all columns that a model may read. Where they are padded, some are more than others. The parts
 /// are swapped in one of four: with one of two, the gradients of the two classes would be nothing
 /// but rounding. Of pairs of answers, each is one half. Images are smooth, with their own class and
-/// mask.
+/// mask; texts have none, one or two of them, where they may in two texts of one row.
 class MadeUpCorpus {
  public:
   explicit MadeUpCorpus(const config::ModelConfig& model);
@@ -20,6 +21,8 @@ class MadeUpCorpus {
  private:
   void add(Index sample);
   void add_image(Index sample);
+  void add_conversation(Index sample);
+  void add_pixels(Index image, Index numbers);
   std::int64_t word(Index sample, Index i) const {
     return (7 * sample + 5 * i + i * i) % vocabulary_;
   }
@@ -30,7 +33,12 @@ class MadeUpCorpus {
   std::vector<std::int64_t> decoder_, decoder_padding_;
   std::vector<float> mask_;
   config::VisionConfig vision_;
-  std::vector<float> pixels_, patch_mask_;
+  std::optional<config::VlmConfig> vlm_;
+  /// Of images, and where they stand in texts.
+  struct Seen {
+    std::vector<float> pixels, patch_mask;
+    std::vector<std::int64_t> images, tiles, segments;
+  } seen_;
   bool pairs_of_answers_, teacher_;
   /// Made-up sayings of other models.
   struct Said {

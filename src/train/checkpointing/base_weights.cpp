@@ -305,6 +305,9 @@ void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWei
       continue;
     }
     if (!weights.has(parameter.name)) {
+      if (weights.part) {
+        continue;
+      }
       const bool begins_anew = new_head && is_of_a_head("model/" + parameter.name);
       (begins_anew ? fresh : problems) +=
           begins_anew ? " " + parameter.name : "\n  missing: " + parameter.name;
@@ -327,7 +330,9 @@ void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWei
   }
   step.values_loaded(false);
   log::print(fmt::format("  weights from {}{}", weights.path,
-                         fresh.empty() ? "" : "; begin anew:" + fresh));
+                         weights.part    ? "; the rest begins anew"
+                         : fresh.empty() ? ""
+                                         : "; begin anew:" + fresh));
 }
 
 }  // namespace mpitron::train

@@ -54,6 +54,7 @@ void load_adapter(TrainedModel& model, TrainStep& step, const std::string& folde
 struct ForeignWeights {
   std::string path;
   Index vocabulary_rows = 0;  // of the embedding
+  bool part = false;          // of a model, the rest of which begins anew
   std::function<bool(const std::string& parameter)> has;
   /// Calls use(whole tensor) with memory of the host, of any type and at any address.
   std::function<void(const std::string& parameter,
@@ -63,7 +64,8 @@ struct ForeignWeights {
 };
 
 /// Fills this rank's parameters but those of low-rank updates; those of a head of texts that the
-/// files lack stay as they are. Error(data) lists tensors that are missing or of another shape.
+/// files lack stay as they are, and so does what a part of a model lacks. Error(data) lists tensors
+/// that are missing or of another shape.
 void load_foreign_weights(TrainedModel& model, TrainStep& step, const ForeignWeights& weights);
 
 /// This rank's part of a stored tensor becomes the parameter's value, in its type.

@@ -25,6 +25,31 @@ Index rounded_up(Index value, Index unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/// Images of 16 patches.
+config::VisionConfig scaled_down(config::VisionConfig vision) {
+  vision.patch = 4;
+  vision.image_height = vision.image_width = 16;
+  vision.class_tokens = vision.class_tokens > 0 ? 8 : 0;
+  vision.classes = std::min<Index>(vision.classes, 10);
+  return vision;
+}
+
+/// Tiles of four patches, and texts that leave room for two of them.
+config::VlmConfig scaled_down(config::VlmConfig vlm, Index tensor, Index seq_length) {
+  vlm.patch = 4;
+  vlm.tile = 8;
+  vlm.text_length = seq_length - 2 * vlm.positions();
+  if (vlm.tower_sizes) {
+    vlm.tower_sizes->head_size = kHeadDimension;
+    vlm.tower_sizes->hidden_size = rounded_up(48, tensor);
+    vlm.tower_sizes->ffn_hidden_size = rounded_up(96, tensor);
+  }
+  if (vlm.projector_sizes) {
+    vlm.projector_sizes->ffn_hidden_size = rounded_up(96, tensor);
+  }
+  return vlm;
+}
+
 /// Makes the run narrow and short, but leaves what a layout may get wrong: its parallel sizes,
 /// chunks, experts and dropout.
 config::RunConfig scaled_down(config::RunConfig run) {
@@ -50,11 +75,12 @@ config::RunConfig scaled_down(config::RunConfig run) {
     m.decoder_seq_length = rounded_up(8, tensor);
   }
   if (!m.family().has_words()) {
-    m.vision.patch = 4;
-    m.vision.image_height = m.vision.image_width = 16;
-    m.vision.class_tokens = m.vision.class_tokens > 0 ? 8 : 0;
-    m.vision.classes = std::min<Index>(m.vision.classes, 10);
+    m.vision = scaled_down(m.vision);
     m.seq_length = m.vision.positions();
+  }
+  if (m.vlm) {
+    m.seq_length = rounded_up(24, 2 * tensor * p.context_parallel_size);
+    m.vlm = scaled_down(*m.vlm, tensor, m.seq_length);
   }
   m.max_position_embeddings = m.seq_length;
   m.padded_vocab_size = rounded_up(kVocabulary, tensor);
@@ -118,11 +144,6 @@ std::string ParityCertificate::first_difference() const {
 }
 
 ParityCertificate prove_parity(const config::RunConfig& run) {
-  if (run.model.vlm) {
-    throw_usage(
-        "--model vlm: parity makes up texts, and no images between them; `mpitron replay` "
-        "holds layouts of recorded runs against one rank");
-  }
   if (run.model.vision.dino) {
     throw_usage(
         "--vision-pretraining-type dino: parity makes up whole images, and no crops of them; "

@@ -37,6 +37,19 @@ TEST(VisionConfig, WhatIsNotSaidIsThatOfALlamaAndOfAClip) {
   EXPECT_EQ(model.vlm->tower_sizes->hidden_size, 768);
 }
 
+/// The language model has its own type in the file, and both are those of the weights.
+TEST(VisionConfig, AnotherTypeIsThatOfTheLanguageModelToo) {
+  const std::string json = with("llava", {{"torch_dtype", "float32"}}).dump();
+  ModelDescription description = read_hugging_face_config(json, "config.json", 8);
+  for (const auto& [type, word] :
+       {std::pair(description.model.params_dtype, "float32"), std::pair(DType::bf16, "bfloat16")}) {
+    description.model.params_dtype = type;
+    const auto after = test::Json::parse(write_hugging_face_config(description, "llava"));
+    EXPECT_EQ(after.at("torch_dtype"), word);
+    EXPECT_EQ(after.at("text_config").at("torch_dtype"), word);
+  }
+}
+
 TEST(VisionConfig, SaysWhatDiffers) {
   const std::pair<test::Json, const char*> wrong[] = {
       {{{"vision_feature_layer", -9}}, "vision_feature_layer -9"},

@@ -46,8 +46,16 @@ TEST(Decode, ABombIsRefusedByItsSizeBeforeMemoryIsTaken) {
             std::string::npos);
 }
 
-TEST(DecodeFuzz, DamagedFilesAreReadOrRefused) {
-  std::vector<std::string> files{portable_map(drawn(7, 5))};
+/// Two rows of two pixels from below, as BMP has them.
+std::string bitmap() {
+  std::string file("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\2\0\0\0\2\0\0\0\1\0\x18\0", 30);
+  file.append(24, '\0');
+  return file + "abcdef..ghijkl..";
+}
+
+TEST(Fuzz, DamagedImagesAreReadOrRefused) {
+  EXPECT_EQ(decoded(bitmap()).width, 2);
+  std::vector<std::string> files{portable_map(drawn(7, 5)), bitmap()};
   for (const char* name : {"a.jpg", "a.png", "palette.png", "cmyk.jpg", "a.webp"}) {
     files.push_back(read_file(std::string(MPITRON_SOURCE_DIR "/tests/images/files/") + name));
   }

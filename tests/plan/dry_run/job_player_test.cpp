@@ -32,7 +32,7 @@ const std::vector<std::string> kLayouts = {
 
 TEST(JobPlayer, LayoutsFitTogether) {
   for (const std::string& layout : kLayouts) {
-    const auto problem = first_problem(record_job(test::tiny_run(layout)));
+    const auto problem = prove(record_job(test::tiny_run(layout))).problem;
     EXPECT_FALSE(problem) << layout << ": " << *problem;
   }
 }
@@ -142,7 +142,7 @@ TEST(JobPlayer, FortySeededFaultsAreFound) {
       continue;
     }
     ++seeded;
-    const auto problem = first_problem(job);
+    const auto problem = prove(job).problem;
     EXPECT_TRUE(problem) << "rank " << rank << " " << what;
     found += problem ? 1 : 0;
     if (problem) {
@@ -176,8 +176,8 @@ JobRecord two_ranks(const std::vector<std::uint32_t>& first,
 }
 
 TEST(JobPlayer, OrdersThatWaitForEachOtherAreToldAsAChain) {
-  EXPECT_FALSE(first_problem(two_ranks({0, 1, 0}, {0, 1, 0})));
-  const auto problem = first_problem(two_ranks({0, 1}, {1, 0}));
+  EXPECT_FALSE(prove(two_ranks({0, 1, 0}, {0, 1, 0})).problem);
+  const auto problem = prove(two_ranks({0, 1}, {1, 0})).problem;
   ASSERT_TRUE(problem);
   EXPECT_EQ(*problem,
             "rank 0 waits for all_reduce of 0 fp32, its operation 1 in group a, to which rank 1 "

@@ -27,7 +27,7 @@ TEST(JobRecord, LegalLayoutsFitTogether) {
     SCOPED_TRACE(::testing::PrintToString(layout));
     try {
       const auto run = train::tiny_run(train::operator+(layout.model, layout.layout), layout.ranks);
-      const auto problem = first_problem(record_job(run));
+      const auto problem = prove(record_job(run)).problem;
       EXPECT_FALSE(problem) << *problem;
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();
@@ -42,7 +42,7 @@ TEST(JobRecord, PartsOfGradientsMakeClasses) {
       "--pipeline-model-parallel-size 2 --use-distributed-optimizer --overlap-grad-reduce");
   const JobRecord job = record_job(run);
   EXPECT_GT(job.classes.size(), 2u);
-  EXPECT_FALSE(first_problem(job));
+  EXPECT_FALSE(prove(job).problem);
   for (Index rank = 0; rank < job.ranks(); ++rank) {
     EXPECT_EQ(job.record(rank).events, replay_rank(run, rank).record.events) << rank;
   }

@@ -22,7 +22,10 @@ TEST(Prediction, UnknownHardwareIsNotGuessed) {
   const RowParts parts = parts_of(library, row_of("dgx-a100-80-ib8x200"));
   EXPECT_TRUE(parts.machine);
   EXPECT_FALSE(parts.stack_is_known);
-  EXPECT_TRUE(parts.stack);
+  EXPECT_EQ(parts.stack->name, "megatron");
+  PublishedRow sharded = row_of("dgx-a100-80-ib8x200");
+  sharded.run.parallel.sharding_strategy = config::ShardingStrategy::optim_grads_params;
+  EXPECT_EQ(parts_of(library, sharded).stack->name, "pytorch");
 }
 
 TEST(Prediction, LargerModelsTakeLonger) {

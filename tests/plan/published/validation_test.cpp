@@ -55,6 +55,9 @@ TEST(Validation, RowsThatCannotBeAreToldAndLeaveTheOthers) {
   EXPECT_EQ(validation.rows.size(), 1U);
   ASSERT_EQ(validation.refused.size(), 1U);
   EXPECT_NE(validation.refused[0].second.find("Et|L"), std::string::npos);
+  const Validation unseen = cross_validate(Library(), rows, HeldOut::sources, 1);
+  EXPECT_EQ(unseen.rows.size(), 1U);
+  EXPECT_EQ(unseen.refused.size(), 1U);
 }
 
 TEST(Validation, RowsWithoutLayoutAreSearchedIfTheyTellTheModel) {

@@ -1,8 +1,11 @@
 #include "train/batches/made_up_corpus.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "models/bert/bert_batch.h"
+#include "models/llava/llava_batch.h"
 #include "models/t5/t5_batch.h"
 #include "train/tiny_run.h"
 
@@ -40,6 +43,19 @@ TEST(MadeUpCorpus, HasWhatTheModelReads) {
   EXPECT_EQ(streams[models::kDecoderTokens].size(), 10U);
   EXPECT_EQ(copy(streams[models::kDecoderPaddingMask]),
             (std::vector<std::int64_t>{1, 1, 1, 1, 0, 1, 1, 1, 1, 1}));
+}
+
+TEST(MadeUpCorpus, TextsHaveTheirImages) {
+  config::ModelConfig model = tiny_run().model;
+  model.vlm = config::VlmConfig{.tower_layers = 1, .tile = 8, .patch = 4, .text_length = 8};
+  model.vlm->tiling.most_tiles = 2;
+  MadeUpCorpus corpus(model);
+  const HostMicrobatch four = corpus.rows(0, 4);
+  EXPECT_EQ(std::ranges::count(four[models::kTokens], config::kImageToken), 4);
+  EXPECT_EQ(copy(four[models::kImagesPerRow]), (std::vector<std::int64_t>{1, 0, 2, 1}));
+  EXPECT_EQ(copy(four[models::kTilesPerImage]), (std::vector<std::int64_t>{1, 1, 1, 2}));
+  EXPECT_EQ(four[models::kPixels].size(), 5U * 3 * 8 * 8);
+  EXPECT_TRUE(four[models::kSegments].empty());
 }
 
 }  // namespace made_up_corpus_test

@@ -10,7 +10,7 @@
 namespace mpitron::train {
 namespace every_layout_test {
 
-constexpr std::size_t kSample = 16;
+constexpr std::size_t kSample = 10;
 
 /// The largest differences of a kind of model.
 struct Worst {

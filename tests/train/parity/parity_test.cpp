@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "config/flags.h"
 #include "train/layout_cases.h"
 #include "train/tiny_run.h"
 
@@ -29,6 +30,22 @@ TEST(Parity, HoldsForEncodersToo) {
     const ParityCertificate certificate = prove_parity(tiny_run(flags, 4));
     EXPECT_EQ(certificate.first_difference(), "");
     EXPECT_EQ(certificate.losses.size(), model[1] == "bert" ? 6U : 3U);
+  }
+}
+
+TEST(Parity, ImagesInTextToo) {
+  const std::string vlm =
+      "--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 1 --seq-length 128 "
+      "--num-layers 2 --world-size 4 --global-batch-size 16 ";
+  for (const char* layout :
+       {"--pipeline-model-parallel-size 2 --vision-hidden-size 48 --vision-num-attention-heads 6 "
+        "--packing-buffer-size 4 --use-distributed-optimizer",
+        "--tensor-model-parallel-size 2 --sequence-parallel --context-parallel-size 2 "
+        "--use-tiling --max-num-tiles 2"}) {
+    SCOPED_TRACE(layout);
+    const ParityCertificate certificate = prove_parity(test::parse_base(vlm + layout).run);
+    EXPECT_EQ(certificate.first_difference(), "");
+    EXPECT_GT(certificate.losses.front(), 0);
   }
 }
 
