@@ -225,7 +225,8 @@ void derive_layout(OptionValues& v, Index world_size, Reading& report) {
   }
 }
 
-/// Gives each replica one microbatch a step without --global-batch-size.
+/// Without --global-batch-size a batch is the last size of --step-batch-size-schedule, or one
+/// microbatch of each replica.
 void derive_batch(OptionValues& v) {
   const std::optional<Index> micro = v.maybe_integer("micro_batch_size");
   const auto steps =

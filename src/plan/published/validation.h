@@ -44,7 +44,7 @@ struct ErrorSummary {
 };
 std::vector<ErrorSummary> summarize(const Validation& validation);
 
-/// Returns how wide errors of a class are spread, of a step.
+/// Returns the spread of the errors of a class, as a share of the step.
 double error_scale(const std::string& group);
 
 /// Parts of a table that a fit does not see at once: parts of its rows, of its sources' tables, or

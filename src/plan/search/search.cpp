@@ -26,8 +26,7 @@ std::vector<Index> divisors(Index value, Index most) {
   return result;
 }
 
-/// Nested loops over the sizes of a layout, from those that restrict most to those that restrict
-/// least.
+/// Nested loops over the sizes of a layout: each level tries what the outer ones leave possible.
 class SpaceWalk {
  public:
   SpaceWalk(const Machine& machine, const SearchSpace& space)
@@ -89,7 +88,7 @@ class SpaceWalk {
     }
   }
 
-  /// Returns 1, and numbers of chunks with equally many layers each: interleaving wants that.
+  /// Returns 1, and the numbers of chunks that have equally many layers each.
   std::vector<Index> chunk_counts() const {
     std::vector<Index> result = {1};
     for (Index chunks = 2; chunks <= kMostChunks && layout_.pipeline > 1; ++chunks) {
