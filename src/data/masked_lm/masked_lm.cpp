@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-// Chooses the tokens that are masked: whole words in a random order until the share is reached; of
-// those 80 % become [MASK], 10 % another token, 10 % stay.
+// Chooses the tokens that are masked: whole words in a random order until the share is reached.
+// What takes their place is the caller's.
 
 namespace mpitron::data {
 namespace {

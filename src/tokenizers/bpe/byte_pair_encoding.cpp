@@ -23,7 +23,7 @@ unsigned byte_at(std::string_view text, std::size_t i) {
 }
 
 /// Hashes tokens and merges. Pattern, eod and whole pieces are left out for GPT-2's own pattern, so
-/// that fingerprints of its vocabularies stay what they were in existing corpora.
+/// that the fingerprints in existing corpora stay valid.
 std::string content_hash(const BpeModel& model) {
   std::string content;
   for (const std::string& token : model.tokens) {
