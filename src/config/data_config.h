@@ -10,6 +10,7 @@
 namespace mpitron::config {
 
 /// The order of samples: once in order (`single`) or shuffled anew in each epoch (`cyclic`).
+/// `external`, a loader of the caller's, is not supported.
 enum class DataloaderType { single, cyclic, external };
 /// The values of --tokenizer-type.
 enum class TokenizerType {

@@ -112,7 +112,7 @@ class OperationTimer {
   tensor::Tensor whole_, other_, piece_;
 };
 
-/// Times each operation from 1 KiB to 64 MiB, in steps of 4: between them times are interpolated.
+/// Times each operation for sizes that grow by factors of 4: between them times are interpolated.
 void time_operations(device::Device& device, comm::World& world, MeasuredCosts& costs) {
   using enum comm::CollectiveKind;
   const auto group = world.all();

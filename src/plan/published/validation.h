@@ -56,7 +56,7 @@ enum class HeldOut { rows, tables, sources };
 Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows, HeldOut by,
                           Index folds);
 
-/// Returns the class of section `validation` of docs/how-to/plan-a-large-run.md.
+/// Returns the class that the table of errors in docs/how-to/plan-a-large-run.md counts the row in.
 std::string validation_class(const PublishedRow& row, const Machine& machine);
 
 }  // namespace mpitron::plan

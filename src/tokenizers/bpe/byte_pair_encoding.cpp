@@ -112,8 +112,8 @@ std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) 
   return size;
 }
 
-/// Merges by a queue of candidate pairs over a linked list: n log n, some 30 bytes for each byte of
-/// the piece. Error(data) where it is longer than any text without a break can be.
+/// Merges by a queue of candidate pairs over a linked list: n log n. Error(data) where it is longer
+/// than any text without a break can be.
 void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
   using Place = std::int32_t;
   struct Node {
