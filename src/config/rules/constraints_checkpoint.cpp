@@ -43,7 +43,7 @@ Result load_folder(const Facts& f) {
              : Violation{name + " without --load", "--load FOLDER"};
 }
 
-/// The option that is named is the first below 1; not given is allowed for each.
+/// Names the first count below 1, else staging memory of nothing; not given is allowed for each.
 Result save_counts(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   for (const auto& [name, value] : {std::pair{"save_interval", c.save_interval},

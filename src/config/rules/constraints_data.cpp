@@ -101,7 +101,8 @@ Result conversations_are_whole(const Facts& f) {
   return given != nullptr ? Violation{given, ""} : Result();
 }
 
-/// Checks that rates are shares, and that the suffix-first rate is not 0.
+/// Checks that rates are shares, that the suffix-first rate is not 0, and that text to be split
+/// into fragments has a rate of them.
 Result fim_rates(const Facts& f) {
   if (!f.run.data.fim) {
     return {};

@@ -64,8 +64,8 @@ class SpanLength {
   std::vector<double> weights_;
 };
 
-/// Returns the number of tokens to mask. The reference compares with the product unrounded: `limit`
-/// is no integer.
+/// Returns the number of tokens to mask, which need not be whole: the reference compares with an
+/// unrounded product.
 double masking_limit(const MaskingOptions& options, std::size_t tokens) {
   const double share = std::nearbyint(options.probability * static_cast<double>(tokens));
   return std::min(options.probability * static_cast<double>(options.target), std::max(1.0, share));

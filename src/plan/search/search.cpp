@@ -154,8 +154,9 @@ class Measure {
   Measure(const Machine& machine, const Stack& stack, const SearchSpace& space, double memory)
       : machine_(machine), stack_(stack), job_(space.job), memory_(memory) {}
 
-  /// Returns the candidate with as little recomputed as it takes to fit; none where it does not.
-  /// `least`: gets the memory with all layers recomputed then.
+  /// Returns the candidate that recomputes nothing where that fits, else the faster one of cheap
+  /// modules and as few whole layers as it takes; none where nothing fits. `least`: gets the
+  /// smallest memory that was tried then.
   std::optional<Candidate> fit(const Layout& layout, Candidate& least) {
     apply(layout, job_.run);
     set({});
