@@ -3,8 +3,8 @@
 
 namespace mpitron::cli {
 
-/// One function for each sub-command, in the file of its name. Each gets the words behind its name,
-/// prints results on rank 0 and returns the exit code, or throws Error.
+/// One function for each sub-command. Each gets the words behind its name, prints results on rank 0
+/// and returns the exit code, or throws Error.
 int pretrain_gpt(const Arguments& arguments);
 int pretrain_bert(const Arguments& arguments);
 int pretrain_t5(const Arguments& arguments);

@@ -31,7 +31,7 @@ std::optional<std::filesystem::path> installed(const std::filesystem::path& name
 
 namespace {
 
-/// Rounds of libgomp's wait loop, some tens of microseconds; then the thread sleeps.
+/// Rounds of libgomp's wait loop, after which a thread sleeps.
 constexpr const char* kSpinCount = "1000";
 
 }  // namespace

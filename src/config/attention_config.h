@@ -21,10 +21,10 @@ struct QkClipConfig {
 /// Settings of every layer's attention beside its sizes and positions.
 struct AttentionConfig {
   AttentionBackend attention_backend = AttentionBackend::automatic;
-  /// Derived: 1 / sqrt(kv_channels), not of latent attention; without qk scaling's layer number.
+  /// Derived: 1 / sqrt(kv_channels), or muP's factor; latent attention has a scale of its own.
   double softmax_scale = 0;
-  /// Forces the softmax to fp32. The layer's number, by which the reference divides scores and
-  /// multiplies them again in the softmax, cancels and is left out.
+  /// Forces the softmax to fp32. The reference also divides the scores by the layer's number and
+  /// multiplies them by it in the softmax: that cancels and is left out.
   bool apply_query_key_layer_scaling = false;
   bool attention_softmax_in_fp32 = false;  // derived: forced on with apply_query_key_layer_scaling
   /// Norms of queries and keys in each head, learned or without weights.

@@ -10,6 +10,7 @@
 namespace mpitron::config {
 
 /// The order of samples: once in order (`single`) or shuffled anew in each epoch (`cyclic`).
+/// `external`, a loader of the caller's, is not supported.
 enum class DataloaderType { single, cyclic, external };
 /// The values of --tokenizer-type.
 enum class TokenizerType {
@@ -75,8 +76,8 @@ struct SampleConfig {
 };
 
 /// The files that are read, how they are cut into samples, and the tokenizer. The word lists of
-/// paths are as the user gave them: prefixes, or alternating weights and prefixes (features of the
-/// data layer decide).
+/// paths are as the user gave them: prefixes, or alternating weights and prefixes (the data layer
+/// tells them apart).
 struct DataConfig : TokenizerConfig, SampleConfig {
   // exactly one of: data_path, the per-split paths, mock_data, or nothing (tokens come from
   // elsewhere)

@@ -199,7 +199,7 @@ HybridPattern read_pattern(std::string_view text) {
 }
 
 /// Places attention first, since MLPs share what is left. Source: the reference's
-/// hybrid_layer_allocation.py.
+/// mamba_hybrid_layer_allocation.py.
 std::string pattern_of_ratios(Index layers, double attention_ratio, double mlp_ratio) {
   std::string pattern(static_cast<std::size_t>(std::max<Index>(layers, 0)), 'M');
   const Index attention = rounded(static_cast<double>(layers) * attention_ratio);

@@ -22,7 +22,8 @@ bool ends_with_parts(const std::string& name, const std::string& end) {
   return name == end || name.ends_with("." + end);
 }
 
-/// Returns the entry whose name ends `module`, whole parts alone: "q_proj" is no end of "kq_proj".
+/// Returns the value of the first entry whose name is the end of `module`, in whole parts: "q_proj"
+/// is no end of "kq_proj".
 template <class T>
 T by_pattern(const std::map<std::string, T>& patterns, const std::string& module, T otherwise) {
   const auto found = std::ranges::find_if(

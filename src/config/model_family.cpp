@@ -4,7 +4,6 @@
 #include <array>
 
 // The table of model families: what flags, rules and layers need to know of each kind of --model.
-// Code asks these fields and never for a kind by name.
 
 namespace mpitron::config {
 namespace {

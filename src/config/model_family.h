@@ -4,8 +4,7 @@
 
 namespace mpitron::config {
 
-/// The kinds of models, each with a word of --model. Nobody asks for a kind by name but the rows
-/// that describe it: here, in models/make_model.cpp and in convert's tables of names.
+/// The kinds of models, each with a word of --model.
 enum class ModelKind { gpt, mamba, bert, t5, vit, vlm };
 
 /// Kinds of samples that models learn from; `train` has a row for each that says how it is read.

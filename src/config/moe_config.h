@@ -14,7 +14,7 @@ enum class RouterBalancing { aux_loss, seq_aux_loss, sinkhorn, global_aux_loss }
 /// Which tokens an expert beyond its capacity drops: those of the smallest scores, or the last
 /// ones.
 enum class TokenDropPolicy { probs, position };
-/// How tokens travel: all to all ranks, or each to its experts' ranks only.
+/// How tokens travel: every token to every rank, or each to the ranks of its experts alone.
 enum class TokenDispatcherType { allgather, alltoall };
 
 /// A loss that balances the experts, and its weight.

@@ -79,8 +79,9 @@ struct ParallelConfig : PipelineConfig, DataParallelConfig, TransportConfig {
   bool overlap_moe_expert_parallel_comm = false;
   bool delay_wgrad_compute = false;  // and behind weight gradients
 
-  // context parallel
+  /// How context ranks exchange what attention needs: one word for all layers, or one for each.
   std::vector<std::string> cp_comm_type = {"p2p"};
+  /// Levels of context ranks, the inner one first; they multiply to all of them. Empty: one level.
   std::vector<Index> hierarchical_context_parallel_sizes;
 };
 

@@ -212,7 +212,7 @@ class Comparer {
   }
 
  private:
-  /// Makes a document's shingles, anew when they are needed, since all at once would not fit the
+  /// Makes a document's shingles, anew when they are needed, since all at once may not fit the
   /// memory.
   std::vector<std::uint64_t> shingles_of(Index document) {
     std::vector<std::uint64_t> shingles;

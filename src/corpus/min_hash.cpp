@@ -12,8 +12,8 @@
 #include "utils/text/hash.h"
 
 // MinHash (Broder 1997) by one permutation: each row of a signature is the smallest hash of the
-// shingles that fall into it; two rows are equal with the probability of the texts' Jaccard
-// similarity.
+// shingles that fall into it; the same row of two texts is equal with a probability that is their
+// Jaccard similarity.
 
 namespace mpitron::corpus {
 
@@ -30,8 +30,7 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Hashes a shingle; short ones are their own bytes, mixed: the usual case of 5 letters needs no
-/// loop.
+/// Hashes a shingle; a short one is its own bytes, mixed, which needs no loop.
 std::uint64_t hash_of(std::string_view shingle) {
   if (shingle.size() > sizeof(std::uint64_t) - 1) {
     return hash64(shingle);

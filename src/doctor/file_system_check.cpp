@@ -82,8 +82,7 @@ FileSystemFacts read_file_system(const std::filesystem::path& folder, comm::Worl
   return facts;
 }
 
-/// Judges room and speed; remedies depend on the type: a network file system or a memory disk need
-/// others.
+/// Judges room and speed; a file system in memory is told as such, however much room it has.
 std::vector<CheckResult> check_file_system(const FileSystemFacts& facts) {
   if (!facts.error.empty()) {
     return {{"run directory", Verdict::fail, facts.error,

@@ -49,8 +49,8 @@ struct SharedMemory {
 
 SharedMemory read_shared_memory();
 
-/// Judges the size: MPI keeps 4 MiB per rank there, NCCL up to some tens: it must not be a
-/// container's 64 MiB.
+/// Judges the size: MPI keeps buffers for each rank there, NCCL larger ones, and a container's
+/// default may be too small.
 CheckResult check_shared_memory(const SharedMemory& memory, Index ranks_of_node);
 
 /// GPUs as the system shows them.

@@ -115,7 +115,8 @@ std::optional<fs::path> folder_that_state_names(const fs::path& path) {
 
 }  // namespace
 
-/// Reads a run; the error tells which folder is meant, since the save folder is given by mistake.
+/// Reads a run; the error tells which folder is meant, since another one of the run is easily
+/// given.
 RunFolder read_run(const fs::path& path) {
   if (!fs::is_directory(path)) {
     throw_data("{}: there is no such folder; give the one that --tensorboard-dir named",

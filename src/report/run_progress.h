@@ -36,7 +36,7 @@ struct RunProgress {
 };
 
 /// Returns where a run stands at `now`, which tells a run that goes on from one that is silent: it
-/// has written nothing for a minute and for twenty iterations. What run_state.json says counts
+/// has written nothing for some time and for several iterations. What run_state.json says counts
 /// unless the run has gone on since.
 RunProgress progress_of(const RunFolder& run, std::filesystem::file_time_type now);
 

@@ -59,7 +59,7 @@ void update(Hasher128& hasher, const PosixFile& file, Index offset, Index bytes)
       file.path().string());
 }
 
-/// Every number is checked before it is used: the last 64 bytes of a truncated file are anything.
+/// Every number is checked before it is used: the last bytes of a truncated file are anything.
 Seal read_seal(const PosixFile& file) {
   const Index size = file.size();
   Record record{};

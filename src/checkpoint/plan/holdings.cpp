@@ -170,7 +170,7 @@ Holdings assemble(std::span<const Index> structure_of, std::vector<std::vector<H
   return holdings;
 }
 
-/// Gives equal texts equal numbers, in the order of their first appearance: the same on every rank.
+/// Gives equal keys equal numbers, in the order of their first appearance: the same on every rank.
 template <class Key>
 std::vector<Index> number(const std::vector<Key>& keys) {
   std::unordered_map<Key, Index> numbers;

@@ -12,7 +12,7 @@
 #include "checkpoint/format/posix_file.h"
 #include "utils/timer.h"
 
-// Measures how fast a folder takes checkpoints, with the writes of a real save: pieces of 4 MiB
+// Measures how fast a folder takes checkpoints, with the writes of a real save: pieces of one size
 // from every writer, and a sync at the end.
 
 namespace mpitron::checkpoint {

@@ -7,8 +7,8 @@
 #include "checkpoint/format/posix_file.h"
 #include "utils/error.h"
 
-// Takes the optimizer's state out of a checkpoint: two thirds or more of its bytes, needed only to
-// go on with training from there.
+// Takes the optimizer's state out of a checkpoint, which is needed only to go on with training from
+// there.
 
 namespace mpitron::checkpoint {
 namespace {

@@ -163,7 +163,7 @@ void LocalCheckpoints::exchange_replicas(Index iteration) {
   }
 }
 
-/// Sends the size, then pieces of 16 MiB, so that memory does not grow with the file.
+/// Sends the size, then pieces of kMessageBytes, so that memory does not grow with the file.
 void LocalCheckpoints::send_file(comm::Group& group, const std::vector<Index>& to,
                                  const std::filesystem::path& file) {
   if (to.empty()) {

@@ -47,7 +47,7 @@ void take_number(Arguments& flags, const std::string& name, T& target) {
   }
 }
 
-/// T5's defaults are Megatron's: decoder length 128, geometric spans of up to 10 tokens.
+/// T5's defaults are Megatron's: its decoder length, and spans of words with geometric lengths.
 Kind take_kind(Arguments& flags) {
   Kind kind;
   kind.name = take_value(flags, "--dataset").value_or("gpt");

@@ -14,9 +14,9 @@ using inference::TokenBatch;
 using inference::TokenScores;
 using tensor::Tensor;
 
-/// Lengths are padded to a multiple of this: 64 keeps the number of different shapes low, 2 c t is
-/// what context and sequence parallel ranks cut. Pipeline stages exchange tensors of one size, so
-/// there every sequence has --seq-length.
+/// Lengths are padded to a multiple of this: kStep keeps the number of different shapes low, 2 c t
+/// is what context and sequence parallel ranks cut. Pipeline stages exchange tensors of one size,
+/// so there every sequence has --seq-length.
 Index length_step(const config::RunConfig& config) {
   constexpr Index kStep = 64;
   const config::ParallelConfig& p = config.parallel;

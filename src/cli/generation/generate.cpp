@@ -19,9 +19,9 @@
 #include "utils/text/utf8.h"
 
 // `mpitron generate`: continues prompts in one batch and prints them, or writes JSON lines that a
-// killed run takes up again (AnswerJournal). A text depends on prompt, seed and prompt number
-// alone, not on batch or layout. With --num-tokens-to-generate 0 it measures the prompts'
-// perplexity. Defaults are those of Megatron's text generation.
+// killed run takes up again (AnswerJournal). A text depends on the sampling options, prompt, seed
+// and prompt number, not on batch or layout. With --num-tokens-to-generate 0 it measures the
+// prompts' perplexity. Defaults are those of Megatron's text generation.
 
 namespace mpitron::cli {
 namespace {

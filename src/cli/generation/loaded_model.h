@@ -91,7 +91,7 @@ struct CacheSize {
   /// Bytes that layers with a state carry of one sequence, twice: in front of a step and behind it.
   Index state_bytes() const;
   /// Returns the blocks for `requests` sequences of full length, or what fits into `gigabytes` of
-  /// each rank; with 0 at most 90 % of the memory that is left. Error(usage) with both numbers
+  /// each rank; with 0 at most a share of the memory that is left. Error(usage) with both numbers
   /// where that is less than one sequence needs.
   Index blocks(Index requests, double gigabytes) const;
 

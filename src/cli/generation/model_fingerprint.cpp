@@ -16,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Hashes 64 pieces of 16 KiB spread over the file (1 MiB at most), the last one its end: weights
-/// that differ by training or rounding do so everywhere.
+/// Hashes pieces spread over the file, the last one its end; a small file as a whole. Weights of
+/// another training differ everywhere.
 void add_samples(Hasher128& hasher, std::string_view content) {
   constexpr std::size_t kPieces = 64, kPiece = std::size_t{16} << 10;
   if (content.size() <= kPieces * kPiece) {

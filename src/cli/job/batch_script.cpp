@@ -10,8 +10,8 @@
 #include "utils/system/machine.h"
 
 // The sbatch script that `mpitron job write` prints. A site's file is a bash script that sets
-// variables, so bash reads it, and five values and the flags come back a line each. The script asks
-// Slurm for USR1 300 s before the time limit, on which a run saves and is queued again.
+// variables, so bash reads it, and its values and flags come back a line each. The script asks
+// Slurm for USR1 some minutes before the time limit, on which a run saves and is queued again.
 
 namespace mpitron::cli {
 

@@ -188,7 +188,8 @@ void add_model(const ScalingModel& model, const config::RunConfig& run,
   }
 }
 
-/// Leaves out rows whose layout their source does not tell: their FLOP/s could not be compared.
+/// Returns a line for each source, of models about as large as the points'. Rows whose layout their
+/// source does not tell are left out: their FLOP/s could not be compared.
 std::vector<report::PlotLine> published_lines(const ScalingModel& model,
                                               const std::vector<config::RunConfig>& points) {
   std::map<std::string, report::PlotLine> lines;

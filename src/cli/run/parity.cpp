@@ -12,7 +12,7 @@
 
 // `mpitron parity`: trains a narrow model of the run's kind for three steps in its layout and on
 // one rank, ranks being threads of this process, and compares losses, gradient norms and all
-// tensors. At most two replicas run: further ones would repeat the second.
+// tensors. Two replicas run, or as many as hold all experts twice: further ones would do the same.
 
 namespace mpitron::cli {
 namespace {
@@ -45,7 +45,7 @@ std::string to_json(const train::ParityCertificate& certificate) {
       certificate.tolerance);
 }
 
-/// `replicas`: of the run; what ran has two at most.
+/// `replicas`: of the run; fewer may have run.
 void print_report(const train::ParityCertificate& certificate, Index replicas) {
   log::print(" iteration | loss in the layout |  on one rank |  gradient norm |  on one rank");
   for (std::size_t i = 0; i < certificate.losses.size(); ++i) {

@@ -21,7 +21,7 @@ namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0, kGibibyte = 1024 * kMebibyte;
 
-/// Replays only what ends within a second and needs no files or devices.
+/// Returns whether a replay is quick and needs no files or devices.
 bool can_be_replayed(const config::RunConfig& run) {
   constexpr Index kMostLayers = 1000, kMostTokens = 10'000'000;  // which are made up
   return run.model.seq_length * run.training.micro_batch_size < kMostTokens &&

@@ -24,9 +24,8 @@ struct MemoryEstimate {
 MemoryEstimate estimate_memory(const config::RunConfig& run);
 
 /// Returns the peak of a host's allocator in a step: the program of the first and of the last stage
-/// is run without devices and peers, in a fraction of a second. It falls back to the formula for an
-/// unknown vocabulary, texts with images, products in 8 bits, state in the host's memory, a
-/// thousand layers or 10^7 tokens.
+/// is run without devices and peers. It falls back to the formula for an unknown vocabulary, texts
+/// with images, products in 8 bits, state in the host's memory, and very many layers or tokens.
 MemoryEstimate replay_memory(const config::RunConfig& run);
 
 /// "memory of the fullest rank: 1.8 MB weights, ..."
@@ -36,8 +35,8 @@ std::string to_text(const MemoryEstimate& memory);
 /// empty text.
 std::string memory_shortage(const MemoryEstimate& memory, Index ranks, Index bytes);
 
-/// Throws Error(environment) where a run needs more than ten times the memory there is (both in
-/// bytes), so that a mistyped size ends at once and not after minutes of swapping.
+/// Throws Error(environment) where a run needs many times the memory there is (both in bytes), so
+/// that a mistyped size ends at once and not after minutes of swapping.
 void refuse_absurd_memory(double needed, Index available);
 
 }  // namespace mpitron::cli

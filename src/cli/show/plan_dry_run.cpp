@@ -12,8 +12,7 @@
 
 // `mpitron plan --dry-run`: plays the step's program of one rank, or of one rank of each class that
 // do the same, on tensors without memory, and checks that the recorded operations of all ranks
-// match. A deadlock or a mismatch that would cost a thousand nodes their start is found on a
-// laptop.
+// match. A deadlock or a mismatch is thus found without the machine.
 
 namespace mpitron::cli {
 namespace {

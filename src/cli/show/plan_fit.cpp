@@ -24,8 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Values that describe software, the one that explains most of a step first: the first n are
-/// fitted.
+/// Values that describe software, of which the first n are fitted.
 constexpr const char* kFittedKeys[] = {"elementwise",  "products",       "per-step",
                                        "attention",    "per-microbatch", "launch",
                                        "data-overlap", "tensor-overlap"};
@@ -58,7 +57,7 @@ config::RunConfig run_of(const report::RunFolder& folder) {
 }
 
 /// Turns a run's folder into a row of measured steps: the median of its iterations but the first.
-/// Error(data) for fewer than 4.
+/// Error(data) for too few.
 plan::PublishedRow row_of(const std::string& path, const std::string& machine,
                           const std::string& stack) {
   const report::RunFolder folder = report::read_run(path);

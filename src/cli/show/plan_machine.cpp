@@ -37,7 +37,7 @@ std::vector<config::Finding> findings_of(const PlanRequest& request, const plan:
 }
 
 /// Throws by how much nothing fits, and what would help: half the sequence, or a power of two times
-/// the GPUs, up to 64.
+/// the GPUs.
 [[noreturn]] void refuse(const PlanRequest& request, plan::SearchSpace space,
                          const plan::SearchResult& result) {
   if (!result.smallest) {

@@ -20,7 +20,7 @@
 namespace mpitron::cli {
 namespace {
 
-/// Columns of the terminal, else those of COLUMNS, else 80.
+/// Columns of the terminal, else those of COLUMNS, else kUnknown.
 int columns_to_fill() {
   constexpr int kUnknown = 80;
   const char* columns = std::getenv("COLUMNS");

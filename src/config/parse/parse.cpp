@@ -69,8 +69,8 @@ bool follows_from(const std::vector<Finding>& unread, const Finding& rule) {
 
 }  // namespace
 
-/// Takes options in this order of worth: the command line over the YAML file over the checkpoint's
-/// arguments over defaults. Values are derived once, behind all of them.
+/// Values of the command line replace those of the YAML file and defaults; what
+/// --use-checkpoint-args adopts replaces all of them. Values are derived once, behind all of them.
 ParsedRun parse_run(const std::vector<std::string>& arguments, Index world_size,
                     const CheckpointArguments* checkpoint) {
   Reading line = read_command_line(arguments);

@@ -57,7 +57,7 @@ constexpr std::array kUnread = std::to_array<std::string_view>(
      "log_max_attention_logit", "reuse_grad_buf_for_mxfp8_param_ag"});
 
 /// Rules that numbers of a foreign or damaged file may break and whose breach would not be told
-/// where the tensors are read. Other rules ask who gave an option, which no file says.
+/// where the tensors are read.
 constexpr std::array kRules = std::to_array<std::string_view>(
     {"heads_per_group", "rotary_dimensions", "rotary_factors",     "layers_without_rotation",
      "small_constants", "latent_sizes",      "prediction_depths",  "expert_sizes",

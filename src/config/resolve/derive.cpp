@@ -225,7 +225,8 @@ void derive_layout(OptionValues& v, Index world_size, Reading& report) {
   }
 }
 
-/// Gives each replica one microbatch a step without --global-batch-size.
+/// Without --global-batch-size a batch is the last size of --step-batch-size-schedule, or one
+/// microbatch of each replica.
 void derive_batch(OptionValues& v) {
   const std::optional<Index> micro = v.maybe_integer("micro_batch_size");
   const auto steps =
@@ -342,7 +343,7 @@ bool scales_loss(const OptionValues& v) {
   return v.flag("fp16") || v.flag("bf16") || v.flag("use_distributed_optimizer");
 }
 
-/// Derives in this order because each part reads what those before it have derived.
+/// Derives in this order because parts read what those before them have derived.
 void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_replaced_names(values);
   derive_text_task(values);

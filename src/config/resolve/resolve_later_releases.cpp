@@ -25,7 +25,7 @@ std::optional<std::array<Index, 2>> window_size(const OptionValues& v) {
   return left && right ? std::optional(std::array{*left, *right}) : std::nullopt;
 }
 
-/// Marks the layers whose attention sees a window alone. A list names layers; a number N leaves
+/// Marks the layers whose attention sees a window alone: a list says it for each, a number N leaves
 /// every N-th layer whole.
 std::vector<bool> window_layers(const OptionValues& v, Index layers) {
   const std::optional<std::string> text = v.maybe_text("window_attn_skip_freq");
@@ -43,8 +43,8 @@ std::vector<bool> window_layers(const OptionValues& v, Index layers) {
   return result;
 }
 
-/// Sets muP's factors (Yang et al. 2022, table 8): initial deviations and rates follow from the
-/// width's share of the base width, and scores are divided by the head size, not its root.
+/// Sets muP's factors (Yang et al. 2022, table 8): the width over the base width, and scores
+/// divided by a power of the head size, --mup-attn-scale-power, instead of its root.
 void resolve_mup(ModelConfig& m, const OptionValues& v) {
   if (!v.flag("use_mup")) {
     return;

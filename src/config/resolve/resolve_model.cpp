@@ -8,8 +8,7 @@
 namespace mpitron::config {
 namespace {
 
-/// Lets the last of the reference's order win where rules are broken; a rule tells that two were
-/// given.
+/// Takes the first in this order where several are given, which a rule refuses.
 ActivationKind activation(const OptionValues& v) {
   if (v.flag("swiglu")) {
     return ActivationKind::silu;

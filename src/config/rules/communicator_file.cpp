@@ -49,7 +49,7 @@ struct Problem {
   std::string text;
 };
 
-/// Throws a Problem with the line: NCCL itself would take a wrong number silently.
+/// Reads a number from 0 on; anything else is a Problem with its line.
 int whole_number(const YAML::Node& node, const std::string& name) {
   int number = 0;
   if (!YAML::convert<int>::decode(node, number) || number < 0) {

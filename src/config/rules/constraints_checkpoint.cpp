@@ -4,9 +4,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules on saving, loading, short-lived checkpoints, conversion and upcycling (E110 to E118, E163,
-// E173, E174). The function of a rule stands above; its row says the rule, the options and the
-// reason.
+// Rules on saving, loading, short-lived checkpoints, conversion and upcycling. The function of a
+// rule stands above; its row says the rule, the options and the reason.
 
 namespace mpitron::config {
 namespace {
@@ -44,7 +43,7 @@ Result load_folder(const Facts& f) {
              : Violation{name + " without --load", "--load FOLDER"};
 }
 
-/// The option that is named is the first below 1; not given is allowed for each.
+/// Names the first count below 1, else staging memory of nothing; not given is allowed for each.
 Result save_counts(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   for (const auto& [name, value] : {std::pair{"save_interval", c.save_interval},
@@ -61,7 +60,7 @@ Result save_counts(const Facts& f) {
   return {};
 }
 
-/// Kept iterations are picked among saved ones: no multiple of the interval would never come.
+/// Kept iterations are picked among saved ones, so they must be multiples of --save-interval.
 Result retained_are_saved(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   const Index interval = c.save_interval.value_or(0), retained = c.save_retain_interval.value_or(0);
@@ -75,8 +74,8 @@ Result optimizer_is_saved(const Facts& f) {
              : Result();
 }
 
-/// The option chooses between two sources of fp32 parameters, and there is one only where optimizer
-/// state is read.
+/// Refuses the option where the optimizer's state is loaded, which holds the fp32 parameters
+/// already.
 Result main_params(const Facts& f) {
   const CheckpointConfig& c = f.run.checkpoint;
   return c.load_main_params_from_ckpt && !c.no_load_optim && !c.finetune

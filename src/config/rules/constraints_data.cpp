@@ -6,8 +6,7 @@
 #include "config/rules/constraint.h"
 #include "config/values/option_values.h"
 
-// Rules on sources of data, tokenizers, conversations and fill-in-the-middle (E060 to E064, E159,
-// E160, E280, E281).
+// Rules on sources of data, tokenizers, conversations and fill-in-the-middle.
 
 namespace mpitron::config {
 namespace {
@@ -102,7 +101,8 @@ Result conversations_are_whole(const Facts& f) {
   return given != nullptr ? Violation{given, ""} : Result();
 }
 
-/// Refuses a suffix-first rate of 0, as the reference does.
+/// Checks that rates are shares, that the suffix-first rate is not 0, and that text to be split
+/// into fragments has a rate of them.
 Result fim_rates(const Facts& f) {
   if (!f.run.data.fim) {
     return {};

@@ -6,8 +6,7 @@
 
 #include "config/rules/constraint.h"
 
-// Rules on GPUs: recorded graphs, offloaded activations, head sizes and choices of kernels (E180,
-// E181, E205 to E208, E214).
+// Rules on GPUs: recorded graphs, offloaded activations, head sizes and choices of kernels.
 
 namespace mpitron::config {
 namespace {

@@ -6,8 +6,8 @@
 #include "config/rules/constraint.h"
 #include "config/sources/given_option.h"
 
-// Rules of models with an encoder, BERT and T5 (E153 to E158): options that only they read, and
-// layers and layouts that they do not have.
+// Rules of models with an encoder, BERT and T5: options that only they read, and layers and layouts
+// that they do not have.
 
 namespace mpitron::config {
 namespace {
@@ -106,8 +106,8 @@ Result decoder_sizes(const Facts& f) {
   return {};
 }
 
-/// Each direction has half of the buckets, and half of those stand for single distances: hence the
-/// multiple of 4, and a largest distance beyond them.
+/// In the encoder each direction has half of the buckets, and half of those stand for single
+/// distances: hence the multiple of 4, and a largest distance beyond them.
 Result relative_positions(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (m.position_embedding_type != PositionEmbedding::relative) {

@@ -4,8 +4,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules on how experts lie over ranks (E142 to E147). Experts have a rank grid of their own over
-// the same ranks, so stages and replicas of both grids must agree.
+// Rules on how experts lie over ranks. Experts have a rank grid of their own over the same ranks,
+// so stages and replicas of both grids must agree.
 
 namespace mpitron::config {
 namespace {

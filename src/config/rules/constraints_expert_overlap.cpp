@@ -4,8 +4,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of --overlap-moe-expert-parallel-comm (E164 to E172), by which tokens of one microbatch
-// travel to experts behind the passes of another.
+// Rules of --overlap-moe-expert-parallel-comm, by which tokens of one microbatch travel to experts
+// behind the passes of another.
 
 namespace mpitron::config {
 namespace {

@@ -8,8 +8,8 @@
 #include "config/values/list_expression.h"
 #include "config/values/option_values.h"
 
-// Rules of finetuning (E310 to E324): conversations, packed samples, preferences, teachers, frozen
-// layers, low-rank updates and weights in 4 bits.
+// Rules of finetuning: conversations, packed samples, preferences, teachers, frozen layers,
+// low-rank updates and weights in 4 bits.
 
 namespace mpitron::config {
 namespace {

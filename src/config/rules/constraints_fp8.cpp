@@ -6,8 +6,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of products with factors of 8 bits (E187 to E194): types, scales, layers, and options that
-// would do nothing.
+// Rules of products with factors of 8 bits: types, scales, layers, and options that would do
+// nothing.
 
 namespace mpitron::config {
 namespace {

@@ -5,8 +5,8 @@
 #include "config/layer_pattern.h"
 #include "config/rules/constraint.h"
 
-// Rules of models whose layers are letters, and of delta nets (E250 to E259): patterns, heads over
-// ranks, segments and depths.
+// Rules of models whose layers are letters, and of delta nets: patterns, heads over ranks, segments
+// and depths.
 
 namespace mpitron::config {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of options that only later releases of the reference have (E240 to E249): windows, gates,
-// muP, Muon, clipping of scores, batch sizes by tokens.
+// Rules of options that only later releases of the reference have: windows, gates, muP, Muon,
+// clipping of scores, batch sizes by tokens.
 
 namespace mpitron::config {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of layers of other kinds (E148 to E152): latent attention and multi-token prediction.
+// Rules of layers of other kinds: latent attention and multi-token prediction.
 
 namespace mpitron::config {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules on the layout over ranks (E070 to E079, E090 to E101): which sizes divide which, what
-// overlaps need, and how attention travels. Each names the nearest sizes that fit.
+// Rules on the layout over ranks: which sizes divide which, what overlaps need, and how attention
+// travels.
 
 namespace mpitron::config {
 namespace {

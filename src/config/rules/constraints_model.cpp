@@ -6,8 +6,7 @@
 
 #include "config/rules/constraint.h"
 
-// Rules on the sizes, positions, norms, types and recomputation of every model (E010 to E035). Rows
-// are rules that the reference asserts as well; numbers that fit are proposed.
+// Rules on the sizes, positions, norms, types and recomputation of every model.
 
 namespace mpitron::config {
 namespace {
@@ -29,11 +28,10 @@ Result required_options(const Facts& f) {
                          : Violation{fmt::format("missing: {}", fmt::join(missing, ", ")), ""};
 }
 
-/// Layers are looked at one by one, so a mistyped number of them would be counted for minutes.
+/// Rules walk over the layers one by one: the bound keeps a mistyped number from taking long.
 constexpr Index kMostLayers = 100'000;
 
-/// Checks that sizes lie from 1 to 2^32, and counts of layers from 1 to kMostLayers: derived values
-/// are products of two of them, in 64 bits.
+/// Checks that sizes lie from 1 to 2^32, and counts of layers from 1 to kMostLayers.
 Result possible_sizes(const Facts& f) {
   std::vector<std::string> bad;
   for (const std::string_view dest : {"num_layers",

@@ -8,7 +8,7 @@
 #include "config/rules/constraint.h"
 #include "utils/numbers/shape.h"
 
-// Rules on experts and their routers (E130 to E140).
+// Rules on experts and their routers.
 
 namespace mpitron::config {
 namespace {
@@ -148,8 +148,7 @@ Result balancing(const Facts& f, const MoeConfig& m) {
   return {};
 }
 
-/// A capacity limits what an expert gets of the top-k; sinkhorn's choice is even by itself, and the
-/// reference refuses the two together.
+/// A capacity limits the tokens that an expert takes; the reference refuses it with sinkhorn, too.
 Result capacity(const Facts&, const MoeConfig& m) {
   if (!m.capacity_factor) {
     return m.pad_to_capacity

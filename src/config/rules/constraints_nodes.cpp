@@ -4,14 +4,14 @@
 
 #include "config/rules/constraint.h"
 
-// Rules on machines (E190, E191), for runs that say how many ranks a machine has.
+// Rules on machines, for runs that say how many ranks a machine has.
 
 namespace mpitron::config {
 namespace {
 
 using Result = std::optional<Violation>;
 
-/// Returns 0 where the user did not tell it, or told nonsense, which E190 names.
+/// Returns 0 where the user did not tell it.
 Index ranks_per_node(const Facts& f) {
   return f.values.maybe_integer("ranks_per_node").value_or(0);
 }

@@ -5,7 +5,7 @@
 
 #include "config/rules/constraint.h"
 
-// Rules on types of optimizer state and on updates by the processor (E184 to E186, E195 to E197).
+// Rules on types of optimizer state and on updates by the processor.
 
 namespace mpitron::config {
 namespace {

@@ -6,8 +6,8 @@
 #include "config/global_batch_size.h"
 #include "config/rules/constraint.h"
 
-// Rules on stages, chunks and schedules (E017, E080 to E087): four ways to deal out layers exclude
-// each other, and each must use up the layers.
+// Rules on stages, chunks and schedules: ways to deal out layers exclude each other, and each must
+// use up the layers.
 
 namespace mpitron::config {
 namespace {
@@ -50,8 +50,8 @@ Result one_interleaving(const Facts& f) {
   return count > 1 ? Violation{fmt::format("{} of them are given", count), ""} : Result();
 }
 
-/// Chunks of a rank need 2 stages, and 3 where messages are not overlapped: the reference's bound,
-/// by which the stages before and behind a rank are two different ones.
+/// Chunks of a rank need 2 stages, and 3 where messages are not overlapped: the reference does not
+/// send and receive several messages between the same two ranks in one batch.
 Result interleaved_stages(const Facts& f) {
   const ParallelConfig& p = f.run.parallel;
   const Index least = p.overlap_p2p_comm ? 2 : 3;

@@ -8,8 +8,7 @@
 #include "config/global_batch_size.h"
 #include "config/rules/constraint.h"
 
-// Rules on the length of a run, batches, schedules, optimizer constants and checks (E040 to E054,
-// E065 to E067, E161).
+// Rules on the length of a run, batches, schedules, optimizer constants and checks.
 
 namespace mpitron::config {
 namespace {
@@ -59,8 +58,7 @@ std::string lengths_in_samples(const Facts& f) {
   return flags + " in place of the same lengths in iterations, or no --rampup-batch-size";
 }
 
-/// E041: lengths of a run in iterations exclude those in samples, and a ramp-up, which needs
-/// samples.
+/// Lengths of a run in iterations exclude those in samples, and a ramp-up, which needs samples.
 Result iteration_mode(const Facts& f) {
   if (!f.values.given("train_iters")) {
     return {};

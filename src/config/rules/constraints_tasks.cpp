@@ -5,7 +5,6 @@
 #include "config/rules/constraint.h"
 
 // Rules of `mpitron finetune`.
-// Rules of `mpitron finetune` (E330, E331).
 
 namespace mpitron::config {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules that only a training run has (E220 to E225, E340): data, ranks to profile, tokenizers.
-// `plan`, `replay` and `parity` do without them.
+// Rules that only a training run has: data, ranks to profile, tokenizers. `plan`, `replay` and
+// `parity` do without them.
 
 namespace mpitron::config {
 namespace {

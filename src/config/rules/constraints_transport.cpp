@@ -5,8 +5,8 @@
 #include "config/rules/communicator_file.h"
 #include "config/rules/constraint.h"
 
-// Rules on NCCL, switches and registered buffers (E175 to E177, E209, E217). A word that names no
-// group would be ignored by NCCL, so each is checked.
+// Rules on NCCL, switches and registered buffers. A word that names no group would have no effect,
+// so each is checked.
 
 namespace mpitron::config {
 namespace {

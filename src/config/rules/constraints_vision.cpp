@@ -5,8 +5,8 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of models of images, --model vit (E260 to E266, E270, E271): options of its tasks, patches,
-// positions, folders and DINO's crops.
+// Rules of models of images, --model vit: options of its tasks, patches, positions, folders and
+// DINO's crops.
 
 namespace mpitron::config {
 namespace {

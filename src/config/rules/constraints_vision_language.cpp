@@ -4,7 +4,7 @@
 
 #include "config/rules/constraint.h"
 
-// Rules of models that see images between words, --model vlm (E267 to E269, E272 to E274).
+// Rules of models that see images between words, --model vlm.
 
 namespace mpitron::config {
 namespace {

@@ -161,8 +161,7 @@ class YamlReader {
     }
   }
 
-  /// Refuses an activation_func that the flags contradict: the reference would build what it says
-  /// and count what the flags say.
+  /// Refuses an activation_func that the flags contradict.
   void one_activation() {
     const OptionIndex& index = option_index();
     for (const char* flag : {"swiglu", "squared_relu"}) {

@@ -78,7 +78,7 @@ class ListParser {
                          : Frequency{false, number * right.number, {}};
   }
 
-  /// Bounds the size before building: [1]*10**9 is a typing error.
+  /// Checks the size before the list is built.
   Frequency repeat(const std::vector<Index>& entries, Index count) const {
     if (static_cast<Index>(entries.size()) * count > kMaxListEntries) {
       fail("the list grows beyond 100000 entries");

@@ -7,8 +7,7 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
-// JSON objects of configurations behind a small interface, so that the JSON library stays in this
-// file.
+// JSON objects of configurations behind a small interface.
 
 namespace mpitron::convert {
 namespace {

@@ -108,8 +108,8 @@ void read_mamba(ConfigReading& reading, const MambaNames& names) {
                   "time_step_limit that bounds steps");
 }
 
-/// `expand` is what the width of the mixers is of the hidden size, at least 1; readers need it
-/// though it follows from heads.
+/// Writes `expand`, the width of the mixers over the hidden size and at least 1, although it
+/// follows from the heads: readers of the file need it.
 void write_mamba(const ModelConfig& m, const MambaNames& names, JsonObject& json) {
   const MambaConfig& mamba = m.hybrid.mamba;
   json.set(names.heads, mamba.heads);
@@ -182,7 +182,7 @@ void write_qwen3_next(const ModelDescription& description, JsonObject& json) {
 }
 
 /// A model of mixers alone. The norm of the mixers spans all channels there, and a group's here, so
-/// that only one group is the same.
+/// only models with one group can be read.
 void read_mamba2(ConfigReading& reading) {
   const JsonObject& json = reading.json;
   ModelConfig& m = reading.result.model;

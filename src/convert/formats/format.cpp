@@ -11,8 +11,7 @@
 #include "convert/formats/mpitron_checkpoint.h"
 #include "utils/error.h"
 
-// The formats of models by name, and how a path is recognised: by the file that only this format
-// has.
+// The formats of models by name, and how a path is recognised: by the files that tell them apart.
 
 namespace mpitron::convert {
 namespace {

@@ -35,7 +35,7 @@ class HuggingFaceFolder : public TensorSource {
 };
 
 /// Returns the files beside the weights that describe tokenizer and generation, by name.
-/// config.json is not among them; files of more than 256 MiB are left out.
+/// config.json is not among them; very large files are left out.
 std::map<std::string, std::string> read_companions(const std::filesystem::path& folder);
 
 /// Writes all tensors of `source` in its order as safetensors files of at most `bytes_per_file`

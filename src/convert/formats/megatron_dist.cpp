@@ -70,8 +70,8 @@ Index bounded_product(const std::vector<Index>& extents, Index limit) {
   return numel;
 }
 
-/// Returns whether a block lies inside an array. Sizes are compared by subtraction, so that a block
-/// of more than 63 bits does not.
+/// Returns whether a block lies inside an array. Sizes are compared by subtraction, since the sum
+/// of offset and size could overflow.
 bool is_inside(const std::vector<Index>& offset, const std::vector<Index>& size,
                const std::vector<Index>& whole) {
   if (offset.size() != whole.size() || size.size() != whole.size()) {

@@ -124,8 +124,8 @@ bool is_extra_state(const std::string& name) {
 
 namespace {
 
-/// Adds what arguments leave open: the reference's programs differ, and their arguments do not say
-/// which it was; but Mamba's wants a specification of its layers.
+/// Adds what the arguments leave open: they do not name the program that wrote them, and --spec
+/// tells a Mamba model.
 void complete(nlohmann::json& json, bool has_positions) {
   if (json.contains("layernorm_epsilon") && !json.contains("norm_epsilon")) {  // older name
     json["norm_epsilon"] = json["layernorm_epsilon"];

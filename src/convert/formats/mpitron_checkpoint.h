@@ -19,7 +19,7 @@ class MpitronCheckpoint : public TensorSource {
   HostTensor read(const std::string& name) override;
 
   /// Returns the description in the header. ModelReader, which has the tensors of every format
-  /// under our names, takes type and rows of the words' matrix from there.
+  /// under our names, replaces its type and size of the vocabulary by those of the words' matrix.
   const ModelDescription& description() const { return description_; }
   /// Returns a text of the header; null where it has none of this name.
   const std::string* text(const std::string& name) const;

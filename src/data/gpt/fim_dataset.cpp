@@ -9,7 +9,8 @@
 #include "utils/text/utf8.h"
 
 // Filling in the middle (Bavarian et al. 2022) as the reference does it: draws are made in its
-// order, so that the same seed cuts the same text at the same characters.
+// order, so that the same state of the generator cuts a text at the same characters. Each sample
+// has a generator of its own here.
 
 namespace mpitron::data {
 namespace {

@@ -74,8 +74,8 @@ Index sample_count(const GptIndexRequest& request, Index tokens) {
 }  // namespace
 
 /// Plans as many epochs as the wanted samples need; the last one is shuffled apart where less than
-/// 80 % of it is wanted, so that it is no early copy of the others. Source: GPTDataset of the
-/// reference.
+/// the share kSeparateBelow of it is wanted, so that all samples of the epochs before it are used.
+/// Source: GPTDataset of the reference.
 GptIndexPlan plan_gpt_index(const GptIndexRequest& request) {
   GptIndexPlan plan;
   for (Index i = request.begin; i < request.end; ++i) {

@@ -33,9 +33,9 @@ struct GptIndexPlan {
   bool separate_final_epoch = false;
 };
 
-/// Returns the sizes of the indices. The last epoch is kept apart when less than 80 % of it is
-/// needed, so that the samples used are not drawn from all of it. `tokens_per_epoch` must be
-/// positive and allow one sample.
+/// Returns the sizes of the indices. The last epoch is kept apart when only a part of it is needed
+/// (kSeparateBelow), so that all samples of the epochs before it are used. `tokens_per_epoch` must
+/// be positive and allow one sample.
 GptIndexPlan plan_gpt_index(const GptIndexRequest& request);
 
 /// Sequences in reading order: each epoch all of them. [epochs * (end - begin)]. `random` goes on

@@ -62,8 +62,8 @@ constexpr std::array kFormats = {
 
 using Row = std::vector<std::string_view>;
 
-/// Cuts a line into columns as the reference does: white space at both ends of the line does not
-/// count.
+/// Cuts a line into columns as the reference does: white space at both ends of the line and of each
+/// column does not count.
 Row columns_of(std::string_view line) {
   Row row;
   for (line = stripped(line);;) {

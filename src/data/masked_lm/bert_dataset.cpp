@@ -21,8 +21,8 @@ std::vector<std::int64_t> read_sentences(const io::TokenFile& corpus, Index begi
   return tokens;
 }
 
-/// Takes tokens off both ends of the longer part (b where they are equal) until both fit. Returns
-/// whether any went.
+/// Takes tokens off the longer part (b where they are equal), each from its front or its back by a
+/// draw, until both fit. Returns whether any went.
 bool truncate(std::span<const std::int64_t>& a, std::span<const std::int64_t>& b,
               std::size_t target, RandomState& random) {
   const bool too_long = a.size() + b.size() > target;

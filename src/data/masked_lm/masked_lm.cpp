@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-// Chooses the tokens that are masked: whole words in a random order until the share is reached; of
-// those 80 % become [MASK], 10 % another token, 10 % stay.
+// Chooses the tokens that are masked: whole words in a random order until the share is reached.
+// What takes their place is the caller's.
 
 namespace mpitron::data {
 namespace {
@@ -64,8 +64,8 @@ class SpanLength {
   std::vector<double> weights_;
 };
 
-/// Returns the number of tokens to mask. The reference compares with the product unrounded: `limit`
-/// is no integer.
+/// Returns the number of tokens to mask, which need not be whole: the reference compares with an
+/// unrounded product.
 double masking_limit(const MaskingOptions& options, std::size_t tokens) {
   const double share = std::nearbyint(options.probability * static_cast<double>(tokens));
   return std::min(options.probability * static_cast<double>(options.target), std::max(1.0, share));

@@ -87,7 +87,7 @@ void MaskedLmDataset::read(Index sample, std::span<std::int64_t> row) const {
   std::visit([&](const auto& dataset) { read_parts(dataset, sample, row); }, dataset_);
 }
 
-/// The order of sentences is 1 where the second one was drawn from elsewhere.
+/// The order of sentences is 1 where the two parts were exchanged.
 void MaskedLmDataset::read_parts(const BertDataset& dataset, Index sample,
                                  std::span<std::int64_t> row) const {
   BertSample parts;

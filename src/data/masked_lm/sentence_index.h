@@ -22,8 +22,8 @@ struct SentenceIndexRequest {
 
 /// Returns rows (first sentence, end, tokens wanted), shuffled: [samples, 3], flat; T uint32 or
 /// int64. All rows of the epochs needed, so at least num_samples. Documents with too few sentences,
-/// and those of two or more with one above 512 tokens, have none; Error(usage) when no document has
-/// any. Source: build_mapping of the reference's helpers.cpp.
+/// and those of two or more with a long one (the reference's LONG_SENTENCE_LEN), have none;
+/// Error(usage) when no document has any. Source: build_mapping of the reference's helpers.cpp.
 template <class T>
 std::vector<T> build_sentence_index(const SentenceIndexRequest& request);
 

@@ -4,7 +4,7 @@
 
 namespace mpitron::images {
 
-/// Applies one of the 25 sub-policies for ImageNet (Cubuk et al. 2019): two operations, each with a
+/// Applies one of the sub-policies for ImageNet (Cubuk et al. 2019): two operations, each with a
 /// probability and a level of its own.
 Image auto_augmented(const Image& image, const Draws& draws);
 

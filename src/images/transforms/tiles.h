@@ -20,7 +20,7 @@ struct TileGrid {
 
 /// Returns the grid of at most `most_tiles` tiles whose shape is nearest to the image's; of two
 /// equally near ones the larger, where the image has more than half as many pixels. With
-/// `area_weighted` the product of how much of the image's area (up to 60 %) and of its shape is
+/// `area_weighted` the product of how much of the image's area (up to a limit) and of its shape is
 /// kept decides. Grids of one size are tried from the narrowest on.
 TileGrid choose_grid(const Size& image, const Tiling& tiling);
 

@@ -26,8 +26,8 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Times the steps of one rank of a program, its peers left out. `around` gets the seconds that the
-/// program spends outside of kernels, a launch, of each step.
+/// Times the steps of one rank of a program, its peers left out. For each step, `around` gets the
+/// seconds spent outside of kernels, divided by the number of launches.
 void time_program(device::Device& device, const config::RunConfig& run, Index rank,
                   LaunchTimes& times, std::vector<double>& around) {
   const auto alone = comm::make_fake_world(rank, run.parallel.world_size);
@@ -112,7 +112,7 @@ class OperationTimer {
   tensor::Tensor whole_, other_, piece_;
 };
 
-/// Times each operation from 1 KiB to 64 MiB, in steps of 4: between them times are interpolated.
+/// Times each operation for sizes that grow by factors of 4: between them times are interpolated.
 void time_operations(device::Device& device, comm::World& world, MeasuredCosts& costs) {
   using enum comm::CollectiveKind;
   const auto group = world.all();
@@ -128,7 +128,7 @@ void time_operations(device::Device& device, comm::World& world, MeasuredCosts& 
   }
 }
 
-/// A small model: shapes are chosen so that extents of real models lie near or between them.
+/// The sizes of a calibration program's model.
 struct ProgramShape {
   Index hidden, heads, sequence, batch, vocabulary;
 };
@@ -190,8 +190,8 @@ std::vector<config::RunConfig> calibration_programs() {
   return programs;
 }
 
-/// The first and the last rank of each program are timed: ends of a pipeline or of parts of
-/// gradients launch different kernels.
+/// The first and the last rank of each program are timed: ranks in different stages, or with
+/// different parts of the gradients, may launch different kernels.
 MeasuredCosts calibrate(device::Device& device, comm::World& world,
                         const std::vector<config::RunConfig>& programs) {
   MeasuredCosts costs;

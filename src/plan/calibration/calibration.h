@@ -10,7 +10,7 @@
 
 namespace mpitron::plan {
 
-/// Returns small programs that together launch the kernels of most models, in fp32 and bf16.
+/// Returns small programs of plain GPT and of Llama-like models, in fp32 and in bf16.
 std::vector<config::RunConfig> calibration_programs();
 
 /// Times the kernels of these programs and the operations among the ranks of `world`, all of which

@@ -197,8 +197,8 @@ class Player {
     return views_[kind][own].members->distinct;
   }
 
-  /// Starts operations and waits until something is not there yet. Returns whether anything has
-  /// moved.
+  /// Plays the events of a kind up to the first wait for an operation that has not ended. Returns
+  /// whether anything has moved.
   bool advance(std::size_t kind) {
     Progress& own = progress_[kind];
     const std::vector<GroupEvent>& events = record_of(kind).events;

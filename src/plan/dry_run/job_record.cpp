@@ -105,7 +105,8 @@ class Recorder {
             dense.coordinate(rank, context)};
   }
 
-  /// Puts each rank into a class; only ranks with a part that none before has are replayed.
+  /// Puts each rank into a class; a rank whose part an earlier rank has is not replayed, except the
+  /// last one of each stage, as a check.
   void find_classes() {
     std::map<Part, std::size_t> of_part;
     for (Index rank = 0; rank < grid_.world_size(); ++rank) {

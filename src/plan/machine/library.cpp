@@ -36,7 +36,7 @@ const ParameterFile* ParameterFiles::find(const std::string& name) const {
 WrittenValues ParameterFiles::values(const ParameterFile& file) const {
   WrittenValues result;
   // From the file up to its ancestors; try_emplace lets the nearest value win, and fitted values
-  // before plain ones of the same file. As many steps as there are files end a circle.
+  // before plain ones of the same file. A chain of more steps than there are files is a circle.
   const ParameterFile* from = &file;
   for (std::size_t steps = 0; from != nullptr && steps <= files_.size(); ++steps) {
     for (const auto& [key, value] : from->fitted) {

@@ -98,7 +98,8 @@ class StageCounter {
   }
 
  private:
-  /// About 10 bytes a score: 16 bits as computed, fp32 for the loss, and the gradient.
+  /// Returns the bytes of the scores over the vocabulary with what the loss makes of them: an
+  /// estimate for each score.
   double logits() const { return 10 * job_.tokens() * job_.vocabulary() / job_.tensor(); }
 
   void add_layer(Index number, Index place) {

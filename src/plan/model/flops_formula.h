@@ -5,7 +5,7 @@
 
 namespace mpitron::plan {
 
-/// Ways in which articles count operations: their figures differ by 3 to 30 %.
+/// Ways in which articles count operations.
 enum class FlopsFormula {
   megatron,  // causal attention halved, logits included (Megatron-Core 0.14; train/model/flops.h)
   full,      // attention not halved (llm-foundry)

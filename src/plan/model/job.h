@@ -14,7 +14,7 @@ enum class Precision { bf16, fp8, mxfp8, nvfp4 };  // of the products; 16 bits: 
 /// Kernels of a step that are launched as CUDA graphs.
 enum class Graphs { none, router, attention_and_router, whole };
 
-/// Doings of programs in a step that no option of this one says.
+/// What other programs do in a step and no option of this program expresses.
 struct Practice {
   std::optional<Precision> precision;  // unset: that of the options
   double recomputed_products = 0;      // share of a layer's forward pass that runs again

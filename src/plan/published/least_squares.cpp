@@ -1,6 +1,6 @@
 #include "plan/published/least_squares.h"
 
-// The linear solver of the fit; its matrices have a row for each fitted parameter, some dozens.
+// The linear solver of the fit; its matrices have a row for each fitted parameter.
 
 namespace mpitron::plan {
 

@@ -17,7 +17,7 @@ class LeastSquares {
  public:
   LeastSquares(Problem& problem, std::size_t parameters) : problem_(problem), n_(parameters) {}
 
-  /// Goes at most so many rounds downhill, each with up to 6 attempts at a damping that lets a step
+  /// Goes at most so many rounds downhill, each with a few attempts at a damping that lets a step
   /// improve; leaves the problem at the best place.
   void run(int rounds) {
     z_ = problem_.place();

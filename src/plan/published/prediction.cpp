@@ -17,7 +17,8 @@ namespace {
 constexpr double kUsableMemory = 0.93;  // the rest is libraries, buffers and fragments
 constexpr double kSearchMargin = 0.06;  // of memory, beside libraries
 
-/// Returns the microbatch sizes to try: the row's own, else powers of 2 up to 16 that divide.
+/// Returns the microbatch sizes to try: the row's own, else small powers of 2 that divide the
+/// samples of a replica.
 std::vector<Index> micro_batches(const PublishedRow& row) {
   if (row.micro_batch) {
     return {*row.micro_batch};

@@ -26,7 +26,7 @@ const ParameterFile& stack_file(const Library& library, const PublishedRow& row,
 /// bytes.
 std::vector<Job> candidate_jobs(const PublishedRow& row, double memory);
 
-/// A job that was assumed, and its time by cause.
+/// A candidate job, and its predicted time by cause.
 struct Prediction {
   Job job;
   StepTime time;

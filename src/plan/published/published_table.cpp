@@ -87,7 +87,8 @@ constexpr TableWord<FigureUnit> kUnits[] = {
     {"MFU %", FigureUnit::utilization}};
 constexpr double kRecomputedProducts = 0.5;  // every second product of a layer
 
-/// Returns how a source counts operations; most articles count all of attention.
+/// Returns how a source counts operations: all of attention unless the source or its note says
+/// otherwise.
 FlopsFormula formula_of(const std::string& source, const std::string& note) {
   const auto says = [&](const char* words) { return note.find(words) != std::string::npos; };
   if (says("96Bslh")) {

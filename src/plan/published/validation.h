@@ -44,7 +44,7 @@ struct ErrorSummary {
 };
 std::vector<ErrorSummary> summarize(const Validation& validation);
 
-/// Returns how wide errors of a class are spread, of a step.
+/// Returns the spread of the errors of a class, as a share of the step.
 double error_scale(const std::string& group);
 
 /// Parts of a table that a fit does not see at once: parts of its rows, of its sources' tables, or
@@ -56,7 +56,7 @@ enum class HeldOut { rows, tables, sources };
 Validation cross_validate(const Library& library, const std::vector<PublishedRow>& rows, HeldOut by,
                           Index folds);
 
-/// Returns the class of section `validation` of docs/how-to/plan-a-large-run.md.
+/// Returns the class that the table of errors in docs/how-to/plan-a-large-run.md counts the row in.
 std::string validation_class(const PublishedRow& row, const Machine& machine);
 
 }  // namespace mpitron::plan

@@ -26,8 +26,7 @@ std::vector<Index> divisors(Index value, Index most) {
   return result;
 }
 
-/// Nested loops over the sizes of a layout, from those that restrict most to those that restrict
-/// least.
+/// Nested loops over the sizes of a layout: each level tries what the outer ones leave possible.
 class SpaceWalk {
  public:
   SpaceWalk(const Machine& machine, const SearchSpace& space)
@@ -89,7 +88,7 @@ class SpaceWalk {
     }
   }
 
-  /// Returns 1, and numbers of chunks with equally many layers each: interleaving wants that.
+  /// Returns 1, and the numbers of chunks that have equally many layers each.
   std::vector<Index> chunk_counts() const {
     std::vector<Index> result = {1};
     for (Index chunks = 2; chunks <= kMostChunks && layout_.pipeline > 1; ++chunks) {
@@ -155,8 +154,9 @@ class Measure {
   Measure(const Machine& machine, const Stack& stack, const SearchSpace& space, double memory)
       : machine_(machine), stack_(stack), job_(space.job), memory_(memory) {}
 
-  /// Returns the candidate with as little recomputed as it takes to fit; none where it does not.
-  /// `least`: gets the memory with all layers recomputed then.
+  /// Returns the candidate that recomputes nothing where that fits, else the faster one of cheap
+  /// modules and as few whole layers as it takes; none where nothing fits. `least`: gets the
+  /// smallest memory that was tried then.
   std::optional<Candidate> fit(const Layout& layout, Candidate& least) {
     apply(layout, job_.run);
     set({});

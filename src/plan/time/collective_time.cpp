@@ -28,8 +28,9 @@ double gather_time(const Machine& machine, const RankGroup& group, double bytes)
   }
   const double members = group.members_on_a_node(machine);
   const double nodes = group.nodes(machine);
-  // A ring over nodes enters and leaves each node once for all members there, and passes links in
-  // between: the slower of both counts. Latencies grow with the ring, up to those of a tree.
+  // Between nodes, the members on a node use their networks side by side; within a node, each uses
+  // its link: the slower of both counts. Latencies grow with the ring, up to a multiple of the
+  // logarithm.
   const double rate = nodes > 1 ? std::min(members > 1 ? link_rate(machine) : network_rate(machine),
                                            members * network_rate(machine))
                                 : link_rate(machine);

@@ -14,7 +14,8 @@ struct RankGroup {
 };
 
 /// Returns the seconds of a ring over `bytes` (of the whole tensor): (k-1)/k of them pass each
-/// rank. Where the group spans nodes its members on a node share their networks' bandwidth.
+/// rank. Where the group spans nodes, the network bandwidths of its members on a node add up, and
+/// no rate is above that of a link.
 double gather_time(const Machine& machine, const RankGroup& group, double bytes);
 /// Returns the seconds of a reduce-scatter and an all-gather.
 double all_reduce_time(const Machine& machine, const RankGroup& group, double bytes);

@@ -7,8 +7,7 @@
 #include "plan/time/product_time.h"
 
 // Time of half a layer by cause: products, attention, kernels that only move bytes, launches, and
-// the traffic that work does not hide. Constants beside the machine's are ratios of backward to
-// forward passes.
+// the traffic that work does not hide.
 
 namespace mpitron::plan {
 namespace {
@@ -32,7 +31,8 @@ bool runs_again(const config::ModelConfig& model, std::optional<config::Recomput
 }
 
 /// Returns the visible keys of a query over all keys, in the mean over a sequence: half of them for
-/// a causal one; of a window w its width, less the triangle that the beginning lacks.
+/// a causal one; with a window its width on each visible side, less the triangle that the end of
+/// the sequence there lacks.
 double visible_share(const nn::ScoreWork& scores, double sequence) {
   if (scores.window && static_cast<double>(*scores.window) < sequence) {
     const double w = static_cast<double>(*scores.window) / sequence;
@@ -105,8 +105,8 @@ class HalfTimer {
             .precision = precision};
   }
 
-  /// The backward pass has two products: by the inputs and by the weights, with m, n and k
-  /// exchanged.
+  /// The backward pass has two products, for the gradients of inputs and of weights, with m, n and
+  /// k exchanged.
   void add_product(const ProductWork& work) {
     Product p = product_of(work);
     if (!work.of_experts && work.cut == ProductWork::Cut::none) {
@@ -373,7 +373,8 @@ LayerTime layer_time(const Setting& setting, const LayerKind& kind, bool recompu
   return time;
 }
 
-/// The loss passes over the scores in fp32; 10 and 6 are the bytes of these passes.
+/// Adds the product with the vocabulary and, as an estimate, the bytes that the loss moves for a
+/// score in the forward and the backward pass.
 LayerTime head_time(const Setting& setting) {
   const Job& job = setting.job;
   const double vocabulary = job.vocabulary() / job.tensor();

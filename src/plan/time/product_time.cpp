@@ -15,7 +15,8 @@ struct Tile {
   double columns;
   double efficiency;
 };
-/// Tiles of today's libraries; a smaller one loads more bytes for an operation.
+/// Tiles that are tried, the fastest of which counts; `efficiency` is the rate beside that of the
+/// largest.
 constexpr Tile kTiles[] = {{128, 256, 1.0}, {256, 128, 1.0}, {128, 128, 0.88}};
 constexpr double kWholeWaves = 8;  // above as many, a last wave that is not full does not show
 

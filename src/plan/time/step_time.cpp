@@ -95,7 +95,7 @@ class StepTimer {
     step.data = exposed_data(*slowest);
     step.optimizer = optimizer(*slowest);
     step.fixed = stack_.per_step;
-    /// The slowest of more ranks is slower: a share of the step for each doubling of 8 GPUs.
+    /// The slowest of more ranks is slower: a share of the step for each doubling.
     step.jitter = (step.seconds() - step.fixed) * machine_.jitter *
                   std::log2(std::max(1.0, job_.ranks() / 8.0));
     return step;

@@ -23,7 +23,7 @@ unsigned byte_at(std::string_view text, std::size_t i) {
 }
 
 /// Hashes tokens and merges. Pattern, eod and whole pieces are left out for GPT-2's own pattern, so
-/// that fingerprints of its vocabularies stay what they were in existing corpora.
+/// that the fingerprints in existing corpora stay valid.
 std::string content_hash(const BpeModel& model) {
   std::string content;
   for (const std::string& token : model.tokens) {
@@ -112,8 +112,8 @@ std::size_t BytePairEncoding::merge_short(std::string_view piece, TokenId* ids) 
   return size;
 }
 
-/// Merges by a queue of candidate pairs over a linked list: n log n, some 30 bytes for each byte of
-/// the piece. Error(data) where it is longer than any text without a break can be.
+/// Merges by a queue of candidate pairs over a linked list: n log n. Error(data) where it is longer
+/// than any text without a break can be.
 void BytePairEncoding::merge_long(std::string_view piece, TokenIds& ids) const {
   using Place = std::int32_t;
   struct Node {

@@ -20,7 +20,8 @@ class BytePairEncoding : public Tokenizer {
   /// Reads GPT-2's files; errors as load_bpe_model.
   BytePairEncoding(const std::filesystem::path& vocab_file,
                    const std::filesystem::path& merge_file);
-  /// Takes a model that another format was read into. Error(data) for more than 2^21 tokens.
+  /// Takes a model that another format was read into. Error(data) for more than
+  /// PairRanks::kMaxTokens tokens.
   explicit BytePairEncoding(BpeModel model);
   BytePairEncoding(const BytePairEncoding&) = delete;
   BytePairEncoding& operator=(const BytePairEncoding&) = delete;

@@ -16,7 +16,7 @@ class PairRanks {
   static constexpr Index kMaxTokens = Index{1} << 21;
 
   /// The rank of a merge is its place in the list. Ids must be below kMaxTokens and merges below
-  /// 2^22, or they do not fit the word.
+  /// 2^kRankBits, or they do not fit the word.
   explicit PairRanks(const std::vector<BpeModel::Merge>& merges)
       : shift_(64 - std::bit_width(2 * merges.size() | 1)),  // below 64 without merges, too
         mask_((std::size_t{1} << (64 - shift_)) - 1),

@@ -92,8 +92,8 @@ struct SymbolMerges::Node {
   std::int32_t previous, next;
 };
 
-/// Merges by a queue of candidates over a linked list: n log n, some 40 bytes for each symbol. A
-/// candidate counts only if its sides still cover the bytes that they covered when it was queued.
+/// Merges by a queue of candidates over a linked list: n log n. A candidate counts only if its
+/// sides still cover the bytes that they covered when it was queued.
 void SymbolMerges::merge_long(std::vector<Symbol>& symbols) const {
   using Place = std::int32_t;
   struct Candidate {

@@ -25,8 +25,7 @@ SftTokenizer::SftTokenizer(const std::filesystem::path& path, const std::string&
   }
 }
 
-/// Prefers a known format to the template that writes it: it is faster and knows its answers
-/// exactly.
+/// Prefers a known format to the template that writes it: it knows exactly where the answers are.
 std::optional<ChatFormat> SftTokenizer::choose_format(const HuggingFaceTokenizer& text,
                                                       const std::string& name) {
   if (name == "identity") {

@@ -87,8 +87,8 @@ class Tokenizer {
 /// Throws Error(data) unless 0 <= id < vocab_size.
 void check_token_id(TokenId id, Index vocab_size);
 
-/// Throws Error(data) for text without a break (a word whose bytes are merged) that no language
-/// has: longer than 16 MiB. Merging takes some 30 times as much memory.
+/// Throws Error(data) for a word (text whose bytes are merged without a break) that is longer than
+/// those of any language: merging takes many times its memory.
 void check_piece_length(std::size_t bytes);
 
 /// Options that choose a tokenizer, named after Megatron's flags.

@@ -41,9 +41,9 @@ inline constexpr WordMasks kWordMasks = make_word_masks();
 }  // namespace detail
 
 /// Remembers the ids of short words. Sets of two entries fill one cache line; a new word pushes out
-/// the older one of its set. There are as many sets as words were inserted, so that a cache for a
-/// single sentence costs little. Lists of more than three ids lie in a pool; when that is full,
-/// everything is forgotten. So the size is bounded: 8 MiB of entries and 4 MiB of pool.
+/// the older one of its set. The number of sets grows with the words that are inserted, so that a
+/// cache for a single sentence costs little. Lists of more than three ids lie in a pool; when that
+/// is full, everything is forgotten. So the size is bounded.
 class WordCache : public Tokenizer::Cache {
  public:
   static constexpr std::size_t kMaxBytes = 16;

@@ -258,8 +258,8 @@ bool Lexer::read_number_of_base() {
 }
 
 /// Reads digits with `_` between them, with a point or an exponent if there is one. Integers of
-/// more than 18 digits and those with a leading zero are refused: neither fits Python's meaning in
-/// 64 bits.
+/// more than 18 digits, which 64 bits may not hold, and those with a leading zero, which Python
+/// refuses, are errors.
 void Lexer::read_number() {
   if (read_number_of_base()) {
     return;

@@ -29,7 +29,7 @@ std::int64_t checked(bool overflow, std::int64_t value) {
   return value;
 }
 
-/// Multiplies step by step: beyond 62 factors only 0, 1 and -1 do not overflow.
+/// Multiplies step by step: beyond 63 factors only 0, 1 and -1 do not overflow.
 std::int64_t integer_power(std::int64_t base, std::int64_t exponent) {
   std::int64_t result = 1;
   for (std::int64_t i = 0; i < exponent; ++i) {

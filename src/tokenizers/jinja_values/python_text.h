@@ -7,10 +7,9 @@
 
 namespace mpitron::tokenizers::jinja {
 
-/// Python's functions of str, on valid UTF-8: positions and sizes count characters.
+// Python's functions of str, on valid UTF-8: positions and sizes count characters.
 
-/// Functions of Python's str, on valid UTF-8: positions and sizes count characters.
-/// | Returns the bytes of the white space, or of the letter, digit or underscore, at the front; 0
+/// Return the bytes of the white space, or of the letter, digit or underscore, at the front; 0
 /// where there is none.
 std::size_t space_at(std::string_view text);
 std::size_t word_at(std::string_view text);

@@ -96,7 +96,7 @@ class Dict {
   std::unordered_map<std::string, std::size_t> index_;
 };
 
-/// Returns the value of a JSON text. Error(data) for what is no JSON or nests deeper than 100.
+/// Returns the value of a JSON text. Error(data) for what is no JSON or nests too deeply.
 Value value_of_json(std::string_view text);
 
 }  // namespace mpitron::tokenizers::jinja

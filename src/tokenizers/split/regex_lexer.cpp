@@ -76,7 +76,7 @@ RegexLexer::RegexLexer(const Regex& regex, std::string_view text)
 RegexLexer::~RegexLexer() = default;
 
 /// Puts the next match that is not empty into match_begin_ and match_end_; false where there is
-/// none. A match that needs more stack is tried again with one of 32 KiB to 64 MiB.
+/// none. A match that needs more stack is tried again with one that grows up to kLargestStack.
 bool RegexLexer::find_match() {
   std::uint32_t options = PCRE2_NOTEMPTY | (at_ > 0 ? PCRE2_NO_UTF_CHECK : 0);
   int found = 0;

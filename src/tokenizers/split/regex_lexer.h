@@ -9,8 +9,8 @@ namespace mpitron::tokenizers {
 /// Immutable: any number of threads may use it.
 class Regex {
  public:
-  /// The syntax of a pattern. oniguruma is that of tokenizer.json: ^ and $ stand at every line, &&
-  /// would intersect classes.
+  /// The syntax of a pattern. oniguruma is that of tokenizer.json: ^ and $ match at every line; &&
+  /// in it, which would intersect classes, is refused.
   enum class Syntax { perl, oniguruma };
 
   /// Error(data) with PCRE2's reason and the place in the pattern, and for what oniguruma reads in

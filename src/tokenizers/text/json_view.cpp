@@ -10,8 +10,8 @@
 #include "utils/error.h"
 #include "utils/text/json_nesting.h"
 
-// JSON files of tokenizers, with paths for messages. The JSON library is known here only; numbers
-// are read as Hugging Face's parser reads them, because scores must agree to the last bit.
+// JSON files of tokenizers, with paths for messages. Numbers are read as Hugging Face's parser
+// reads them, because scores must agree to the last bit.
 
 namespace mpitron::tokenizers {
 
@@ -90,7 +90,7 @@ bool JsonView::is_array() const {
   return json_of(value_).is_array();
 }
 
-/// Throws Error(data) with path, value (80 characters of it) and reason.
+/// Throws Error(data) with path, value (shortened) and reason.
 void JsonView::refuse(std::string_view why) const {
   std::string value = json_of(value_).dump(-1, ' ', true, Json::error_handler_t::replace);
   if (value.size() > 80) {

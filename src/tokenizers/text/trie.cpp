@@ -75,7 +75,7 @@ class TrieBuilder {
                         [&](unsigned char byte) { return used_[base ^ byte]; });
   }
 
-  /// Tries free units in order for the first child; after 64 misses it takes a new block.
+  /// Tries free units in order for the first child; after kTries misses it takes a new block.
   Trie::Node find_base() {
     constexpr std::size_t kTries = 64;
     while (used_[start_] && start_ + 1 < used_.size()) {

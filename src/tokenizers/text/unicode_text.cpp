@@ -244,8 +244,8 @@ bool is_white_space(std::uint32_t c) {
   return (char_class(c) & kSpace) != 0;
 }
 
-/// Approximates \w of Unicode's regular expressions by categories (letters, marks, numbers,
-/// connectors), and the two joiners.
+/// Approximates \w of Unicode's regular expressions by categories (letters, marks, Nd and Nl of the
+/// numbers, connectors), and the two joiners.
 bool is_word(std::uint32_t c) {
   const utf8proc_category_t kind = category(c);
   return (kind >= UTF8PROC_CATEGORY_LU && kind <= UTF8PROC_CATEGORY_NL) ||

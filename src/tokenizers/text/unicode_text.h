@@ -9,7 +9,8 @@ namespace mpitron::tokenizers {
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
 
-/// Returns `text` (valid UTF-8) in a normal form of Unicode 15. Error(data) for invalid UTF-8.
+/// Returns `text` (valid UTF-8) in a normal form, by the version of Unicode that utf8proc has.
+/// Error(data) for invalid UTF-8.
 std::string normalize(std::string_view text, NormalForm form);
 
 /// Converts every character on its own to lower case; Error(data) for invalid UTF-8.
@@ -42,8 +43,8 @@ bool is_other(std::uint32_t code_point);
 bool is_letter(std::uint32_t code_point);
 /// Returns whether the character has the property White_Space.
 bool is_white_space(std::uint32_t code_point);
-/// Returns whether \w of regular expressions matches: letters, marks, decimal digits and
-/// connectors.
+/// Returns whether \w of regular expressions matches: letters, marks, decimal digits, numbers
+/// written as letters (Nl), connectors and the two joiners.
 bool is_word(std::uint32_t code_point);
 /// Returns whether BERT counts the character as a CJK ideograph. Source: Google's BERT,
 /// tokenization.py.
