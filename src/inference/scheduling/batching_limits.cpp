@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-// Sizes of a continuous batch by the reference's formulas, so that its flags mean the same here.
-
 namespace mpitron::inference {
 namespace {
 

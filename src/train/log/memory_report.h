@@ -9,7 +9,7 @@
 
 namespace mpitron::train {
 
-/// Bytes that a device's tensors take, and on the host the process.
+/// Bytes that a device's tensors take; on the host, those of the whole process.
 struct MemoryUse {
   Index allocated = 0;      // now
   Index max_allocated = 0;  // since the start
@@ -34,7 +34,7 @@ MemoryUse memory_in_use(device::Device& device);
 std::string memory_line(Index rank, Index iterations, const MemoryUse& memory);
 
 /// Tells who keeps how much of the device's memory for the whole run: "parameters hold 12 MiB,
-/// gradients 24 MiB, ...". All use beyond that are activations and scratch memory.
+/// gradients 24 MiB, ...". What is used beyond that is activations and scratch memory.
 std::string memory_holders(TrainedModel& model, TrainStep& step);
 
 }  // namespace mpitron::train
