@@ -32,7 +32,7 @@ class MadeUpCorpus {
   config::VisionConfig vision_;
   std::vector<float> pixels_, patch_mask_;
   bool pairs_of_answers_, teacher_;
-  /// Made-up sayings of other models.
+  /// Numbers that other models are made up to have said.
   struct Said {
     std::vector<float> margins, pairs, log_probs;
     std::vector<std::int64_t> words;
