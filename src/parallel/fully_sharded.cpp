@@ -320,8 +320,8 @@ void FullySharded::finish_step() {
   }
 }
 
-/// Makes parameters whole behind an update; where values are kept in parts, layers are gathered
-/// when they run instead.
+/// Makes parameters whole after an update; where values are kept in parts, layers are gathered when
+/// they run instead.
 void FullySharded::gather_parameters() {
   if (options_.replicas_share) {
     for (auto& [number, unit] : units_) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+// Sizes of a continuous batch and of its graphs, by the reference's formulas.
+
 namespace mpitron::inference {
 namespace {
 

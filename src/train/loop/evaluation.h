@@ -68,8 +68,8 @@ class Evaluator {
 };
 
 /// Computes the loss of the best unigram model: the entropy of the labels' own frequencies, in
-/// nats. No unigram model can do better on these tokens, so a language model that learned anything
-/// ends far below.
+/// nats. No unigram model can do better on these tokens, so a language model that has learned from
+/// contexts ends below.
 class UnigramLoss {
  public:
   /// Counts the labels that the loss mask keeps.
