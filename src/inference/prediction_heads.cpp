@@ -160,7 +160,8 @@ void PredictionHeads::draft(const StepPlan& plan, TokenIds& drafts) {
   }
 }
 
-/// Feeds the depths the tokens that the main model has drawn, so that their caches follow it.
+/// Feeds the depths what the model has computed in a step, drafts included, so that their caches
+/// follow it.
 void PredictionHeads::learn(const StepPlan& plan, std::span<const TokenId> drafts,
                             const Tensor& hidden) {
   std::vector<TokenIds> known;

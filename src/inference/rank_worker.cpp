@@ -58,7 +58,7 @@ Tensor RankWorker::receive_hidden(Index rows) {
 }
 
 /// Runs this stage's layers on the rows that came from the stage before, and sends what they give
-/// to the next one, or returns the logits from the last.
+/// to the next one; the last keeps the logits.
 void RankWorker::run(const StepPlan& plan, Index rows) {
   const Var input = place_.stage > 0 && rows > 0 ? autograd::constant(receive_hidden(rows)) : Var{};
   const Var hidden = runner_.run(plan, input);

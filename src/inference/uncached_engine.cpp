@@ -77,7 +77,7 @@ void UncachedEngine::append_rows(const SequenceStep& sequence) {
       logits_.size());
 }
 
-/// Runs a plan at once; nothing is under way behind this call.
+/// Runs a plan at once; nothing is under way after this call.
 void UncachedEngine::start(std::span<const StepPlan* const> plans) {
   const StepPlan& plan = *plans[0];
   logits_.clear();

@@ -1,5 +1,5 @@
 // Computes Muon's direction: momentum in fp32, orthogonalisation by Newton-Schulz iterations in
-// bf16, scaling by the matrix's shape. A fused matrix is cut into its parts first.
+// fp32 or bf16, scaling by the matrix's shape. A fused matrix is cut into its parts first.
 #include "optim/muon.h"
 
 #include <algorithm>

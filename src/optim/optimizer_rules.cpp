@@ -1,5 +1,5 @@
-// Applies the update rules to groups of pieces. Pieces of one rule and group are one launch, with
-// the bits that they have one by one.
+// Applies the update rules to groups of pieces. Pieces of one rule that are updated together are
+// one launch; matrices of Muon go one by one.
 #include <cmath>
 
 #include "kernels/elementwise/elementwise.h"

@@ -12,7 +12,7 @@ namespace mpitron::optim {
 
 using tensor::Tensor;
 
-/// Makes the master of the parameter, where it is neither the parameter itself nor what was loaded.
+/// Makes the master what the parameter is.
 void Optimizer::adopt_value(const Slot& slot) {
   const Tensor numbers = slot.master.plain()
                              ? slot.master.values()

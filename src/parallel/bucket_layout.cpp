@@ -1,5 +1,5 @@
 // Lays parameters out in buckets. It is a pure function of sizes and options, so that all ranks
-// have the same layout without talking, and tests need none.
+// have the same layout without asking each other.
 #include "parallel/bucket_layout.h"
 
 namespace mpitron::parallel {

@@ -22,8 +22,8 @@ struct BucketRules {
 
 /// Places of all parameters in one flat buffer. Parameters are laid in reverse order of creation,
 /// which is about the order in which backward passes finish their gradients; each starts at a
-/// multiple of 64 elements, and a bucket is a multiple of 64 elements for every shard. Shards may
-/// cut through parameters.
+/// multiple of kAlignment elements, and so does every shard of a bucket. Shards may cut through
+/// parameters.
 struct BucketLayout {
   static constexpr Index kAlignment = 64;
   struct Bucket {

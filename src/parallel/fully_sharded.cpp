@@ -1,6 +1,6 @@
-// Shards layers fully: a layer's parameters are gathered before its pass and dropped behind it, its
-// gradients are reduced and scattered behind its backward pass. Gathers run ahead of the layer that
-// computes, by one layer or by as many elements as an option allows.
+// Shards layer by layer: a layer's gradients are reduced and scattered after its backward pass;
+// where parameters are sharded too, they are gathered before its pass and dropped after it. Gathers
+// run ahead of the layer that computes, by one layer or by as many elements as an option allows.
 #include "parallel/fully_sharded.h"
 
 #include <algorithm>
@@ -320,8 +320,8 @@ void FullySharded::finish_step() {
   }
 }
 
-/// Makes parameters whole behind an update; where values are kept in parts, layers are gathered
-/// when they run instead.
+/// Makes parameters whole after an update; where values are kept in parts, layers are gathered when
+/// they run instead.
 void FullySharded::gather_parameters() {
   if (options_.replicas_share) {
     for (auto& [number, unit] : units_) {

@@ -1,6 +1,6 @@
 // Owns the main gradients of one type of parameters in a flat buffer. A step does not zero it: each
-// gradient's first write replaces what is there. The padding between shards stays zero, so that
-// norms run over the whole.
+// gradient's first write replaces what is there. The padding stays zero, so that norms run over the
+// whole.
 #include "parallel/gradient_buffer.h"
 
 #include "parallel/flat_memory.h"

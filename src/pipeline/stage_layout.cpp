@@ -29,7 +29,7 @@ bool is_accounted(const ParallelConfig& p) {
   return p.account_for_embedding_in_pipeline_split || p.account_for_loss_in_pipeline_split;
 }
 
-/// Number that has to divide, named for the message: "15 layers + embedding".
+/// Number that has to be divided, named for the message: "15 layers + embedding".
 struct Blocks {
   Index count;
   std::string name;

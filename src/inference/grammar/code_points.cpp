@@ -12,8 +12,8 @@ namespace {
 
 constexpr CodePoints::Range kSurrogates = {0xD800, 0xDFFF};
 
-/// Makes the pattern of a range whose ends differ in the last `free` bytes of their UTF-8 only, and
-/// there take all values: one byte set after the other.
+/// Makes the pattern of a range as one byte set after the other, each from the first's byte to the
+/// last's: right for ranges that split() leaves whole.
 Pattern bytes_between(std::string_view first, std::string_view last) {
   std::vector<Pattern> parts;
   for (std::size_t i = 0; i < first.size(); ++i) {

@@ -1,5 +1,5 @@
 // Compiles under a lock: two clients that send a new schema at once would otherwise both pay for
-// it. A list of sixteen is searched from its front.
+// it. The list is short, and searched from its front.
 #include "inference/grammar/grammar_store.h"
 
 #include <algorithm>

@@ -141,7 +141,7 @@ Pattern size_range(NumberBound least, std::optional<NumberBound> most) {
   return Pattern::choice(std::move(parts));
 }
 
-/// Makes the strings that begin like some texts and are none of them.
+/// Makes the contents of strings that are none of some texts, character by character.
 Pattern except(const std::vector<std::string>& texts) {
   std::map<std::string, std::vector<std::string>> by_first;  // a character, and what follows it
   bool ends = false;

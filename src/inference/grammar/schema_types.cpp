@@ -153,7 +153,7 @@ Pattern SchemaWalk::array(const Json& json, const std::string& path, int depth) 
   return json_brackets('[', rest, ']');
 }
 
-/// Makes further pairs of an object, with a comma in front of each but none before the first.
+/// Makes a further pair of an object, of no named property; nothing fits where there may be none.
 Pattern SchemaWalk::open_pairs(const Json& json, const std::vector<std::string>& named,
                                const std::string& path, int depth) {
   const auto found = json.find("additionalProperties");

@@ -109,8 +109,8 @@ constexpr std::array kLoadAdapter = {kAdapterName,
                                                "a folder of PEFT on the server's machine", true}};
 constexpr std::array kUnloadAdapter = {kAdapterName};
 
-// Megatron's rows carry the reference's own refusal texts, some of which contradict its bounds;
-// clients compare these texts, so they are kept as they are.
+// Megatron's rows carry the reference's own refusal texts as they are, though some contradict its
+// bounds: clients may compare them.
 constexpr std::array kMegatron = {
     FieldRule{"prompts", FieldType::list, 1, 128, "texts to continue", true},
     FieldRule{"tokens_to_generate", FieldType::integer, 0, 1e15, "64 unless given", false,

@@ -284,8 +284,8 @@ std::vector<Prompt> Fields::prompts(const std::string& name) const {
   const nlohmann::ordered_json* value = value_->find(name);
   if (value == nullptr) {
     return {Prompt{}};
-    // The value is tried as texts first, then as one list of ids, then as a list of such lists.
   }
+  // The value is tried as texts first, then as one list of ids, then as a list of such lists.
   std::vector<Prompt> prompts;
   if (const auto strings = texts(name); strings && !strings->empty()) {
     for (const std::string& text : *strings) {

@@ -96,8 +96,8 @@ void GenerationService::start(std::uint64_t id, AnswerGroup calls, Clock::time_p
     }
     const std::lock_guard lock(groups_mutex_);
     groups_.emplace(id, group);
-    // A group is answered whole or not at all: what was submitted before the failure is taken back.
   } catch (const std::exception& error) {
+    // A group is answered whole or not at all: what was submitted before the failure is taken back.
     for (const std::uint64_t each : group->ids) {
       generator_.cancel(each);
     }

@@ -10,7 +10,8 @@
 
 namespace mpitron::inference {
 
-/// A client's request and who hears of its answers. Calls come on the service's thread only.
+/// A client's request and who hears of its answers. Calls come on the service's thread, but for the
+/// one that give_up() makes.
 struct AnswerGroup {
   std::vector<GenerationRequest> requests;  // `leader`: 0 or the number of a request before, from 1
   std::function<void(std::size_t, const Answer&)> answered;  // after each token

@@ -57,8 +57,8 @@ void read_bad_words(const ServedModel& model, const Fields& fields, SamplingRule
   }
 }
 
-/// Reads whether the answer is streamed. best_of needs whole answers before it chooses, so the two
-/// exclude each other.
+/// Reads whether the answer is streamed. A best_of above n needs whole answers before it chooses,
+/// so the two exclude each other.
 void read_stream(const Fields& fields, OpenAiRequest& request) {
   request.stream = fields.boolean("stream", false);
   if (request.stream && request.best_of > request.n) {

@@ -19,8 +19,7 @@ Json list_of(const Json& items) {
   return {{"type", "array"}, {"items", items}};
 }
 
-/// A number's schema with its bounds; integers carry them as integers, since some clients reject
-/// 1.0.
+/// A number's schema with its bounds; integers carry them as integers.
 Json number(const char* type, const FieldRule& rule) {
   Json schema = {{"type", type}};
   if (rule.type == FieldType::integer) {

@@ -3,8 +3,8 @@
 namespace mpitron::inference {
 namespace {
 
-/// The page of GET /: one file without foreign scripts. It asks the server for its model's name,
-/// for an API key where one is wanted, and for whether the model has a chat template; it shows an
+/// The page of GET /: one file without foreign scripts. It asks the server for its model's name and
+/// whether that has a chat template, and the user for an API key where one is wanted; it shows an
 /// answer while its events come, until Stop is pressed.
 constexpr const char* kPage = R"html(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mpitron</title>

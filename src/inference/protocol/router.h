@@ -16,7 +16,7 @@ class Router {
   Router(const ServedModel& model, std::string api_key)
       : model_(model), api_key_(std::move(api_key)) {}
 
-  /// Answers a request, now or later from the service's thread; throws nothing.
+  /// Answers a request, now or later from the service's thread, also where it is refused.
   void answer(const HttpRequest& request, const std::shared_ptr<HttpAnswer>& client);
 
   /// From now on requests for answers get 503; those under way go on.

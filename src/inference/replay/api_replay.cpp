@@ -83,8 +83,8 @@ bool same_completion(const json& got, const json& recorded) {
   return true;
 }
 
-/// Rows of one replay: answers, refusals, completions and beams are counted apart, because each has
-/// a tolerance and a meaning of its own.
+/// Rows of one replay: answers, refusals, completions and beams are counted apart, because each is
+/// compared in its own way.
 struct ApiRows {
   ReplayRow answers{.of = "api.json", .what = "/api", .allowed = kLogProbTolerance},
       refusals{.of = "api.json", .what = "/api refusals"},

@@ -100,7 +100,7 @@ void greedy(Engine& engine, const tokenizers::Tokenizer& tokenizer, const json& 
   rows.insert(rows.end(), {ids, values, top});
 }
 
-/// Answers all prompts in one batch, which must give what each gave alone.
+/// Answers all prompts in one batch, which must give the same recorded answers.
 ReplayRow batch(Engine& engine, const tokenizers::Tokenizer& tokenizer, const json& cases,
                 const std::string& model) {
   ReplayRow row{.of = model, .what = "batch", .allowed = kLogProbTolerance};

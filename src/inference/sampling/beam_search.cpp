@@ -30,8 +30,8 @@ void BeamSearch::add(const TokenIds& tokens, float sum) {
   }
 }
 
-/// Tells whether the search has ended: no open continuation can beat the worst of `width`
-/// hypotheses any more.
+/// Tells whether the search has ended: there are `width` hypotheses, and the best open
+/// continuation, at its length, is no better than the worst of them.
 bool BeamSearch::finished(float best_sum) const {
   return static_cast<Index>(found_.size()) >= rule_.width &&
          std::ranges::min(found_, {}, &Hypothesis::score).score >= score_of(best_sum);

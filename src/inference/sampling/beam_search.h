@@ -22,7 +22,8 @@ struct Hypothesis {
 
 /// Searches the best continuations as Megatron-LM's text generation does it: each step keeps the
 /// `width` likeliest open continuations; one that stops among the `width` best is a hypothesis, and
-/// the search ends when no open one could be better than all of these.
+/// the search ends when there are `width` of these and the best open one is no better than the
+/// worst of them.
 class BeamSearch {
  public:
   /// `prompt` is not empty.

@@ -81,8 +81,8 @@ double uniform_draw(std::uint64_t seed, std::uint32_t choice, std::uint32_t posi
   return static_cast<double>(bits) * 0x1p-53;
 }
 
-/// Applies repetition, presence and frequency penalties, each id once, from counts over prompt and
-/// answer.
+/// Applies the repetition penalty to ids of prompt and answer, presence and frequency penalties to
+/// those of the answer; each id once.
 void TokenSampler::punish(const SamplingRule& rule, std::span<const TokenId> prompt,
                           std::span<const TokenId> answer) {
   counts_.assign(static_cast<std::size_t>(vocabulary_), 0);

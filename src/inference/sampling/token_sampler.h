@@ -33,9 +33,9 @@ struct SamplingRule {
   std::uint32_t choice = 0;  // index of the answer in its reply
 };
 
-/// Draws a token from fp32 logits, in double from the temperature on. A draw is a pure function of
-/// (seed, choice, position), so that a token depends on nothing but the logits, the request and the
-/// tokens before it. Ids at or above the true vocabulary never come out.
+/// Draws a token from fp32 logits, in double unless the largest is taken as it is. A draw is a pure
+/// function of (seed, choice, position), so that a token depends on nothing but the logits, the
+/// request and the tokens before it. Ids at or above the true vocabulary never come out.
 class TokenSampler {
  public:
   explicit TokenSampler(Index vocabulary);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-// Sizes of a continuous batch by the reference's formulas, so that its flags mean the same here.
+// Sizes of a continuous batch and of its graphs, by the reference's formulas.
 
 namespace mpitron::inference {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "utils/check.h"
 
-// Blocks are found by the hash of all tokens up to their end, in an open-addressed table of fixed
-// size. A block without users waits in a list, oldest first, until somebody needs its memory or its
-// contents.
+// Full blocks are found by their tokens and the key of the block before, in an open-addressed table
+// of fixed size. A known block without users waits in a list, oldest first, until somebody needs
+// its memory or its contents.
 
 namespace mpitron::inference {
 

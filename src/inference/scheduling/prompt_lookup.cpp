@@ -20,8 +20,6 @@ Index equal_before(std::span<const TokenId> tokens, Index a, Index b, Index most
 
 }  // namespace
 
-/// Looks for the longest run of last tokens that stands earlier in the text, among equally long
-/// ones the latest.
 Index PromptLookup::propose(Sequence& sequence, Index most) const {
   const std::span<const TokenId> tokens = sequence.tokens;
   const Index size = sequence.size();

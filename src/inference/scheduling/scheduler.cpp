@@ -1,6 +1,7 @@
-// Plans steps for sequences that compete for rows and blocks. The oldest sequence is never
-// preempted for a younger one, so it always ends, and with it every other; preempted ones are
-// computed again from their tokens, which costs time and no bits.
+// Plans steps for sequences that compete for tokens of a step, slots and blocks. Of those that run,
+// none is preempted for one that began later, so the first ends, and in time every other does;
+// preempted ones are computed again from their tokens, which takes time and leaves their answers as
+// they are.
 #include "inference/scheduling/scheduler.h"
 
 #include <algorithm>
@@ -84,7 +85,8 @@ void Scheduler::preempt(Sequence& sequence) {
   ++preemptions_;
 }
 
-/// The youngest that is not under way gives its blocks to the sequence, unless it is that itself.
+/// Where blocks run out, the last to begin of those that are not under way gives its own back,
+/// unless that is the sequence itself.
 bool Scheduler::grow(Sequence& sequence, Index tokens) {
   return blocks_.grow(sequence, tokens, plan_.block_copies, [&] {
     const auto youngest = std::find_if(running_.rbegin(), running_.rend(),
@@ -105,7 +107,7 @@ Index Scheduler::state_place(const Sequence& sequence, bool other) const {
   return sequence.slot * of_slot + (other && of_slot > 1 ? 1 : 0);
 }
 
-/// `tokens` of the sequence, all of its drafts, and those that the engine is to make.
+/// Plans `tokens` of the sequence, all of its drafts, and those that the engine is to make.
 void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
   const Index first = sequence.computed, next = first + tokens;
   const bool scores = sequence.scores_prompt && sequence.scored < sequence.prompt_size;
@@ -177,13 +179,13 @@ Index Scheduler::plan_tokens(Sequence& sequence) {
   return room;
 }
 
-/// Plans running sequences in order of arrival, those that decode before those that read prompts:
-/// who has begun to answer is not held up by a long prompt.
+/// Plans running sequences in the order in which they began, either those that decode or those that
+/// read prompts.
 void Scheduler::plan_running(bool decoding) {
   const auto ready = [&](const Sequence* each) {
     return !each->under_way && decodes(*each) == decoding;
   };
-  // What can be under way at the same time shares the tokens evenly.
+  // The steps that may still begin get equal shares of the sequences that decode.
   const Index all = std::ranges::count_if(running_, ready), turns = depth_ - under_way();
   Index left = decoding ? (all + turns - 1) / turns : all;
   draft_budget_ = decoding ? settings_.draft_rows - left : 0;
@@ -278,8 +280,8 @@ void Scheduler::admit() {
   }
 }
 
-/// Drops parts of sequences that were preempted since they were planned, by an older prompt; blocks
-/// of the others may have moved.
+/// Drops parts of sequences that were preempted after they were planned, by an older one that reads
+/// its prompt; marks the others as under way.
 void Scheduler::drop_preempted() {
   std::vector<Part>& parts = flight(flights_begun_);
   std::size_t kept = 0;
@@ -296,7 +298,8 @@ void Scheduler::drop_preempted() {
   plan_.sequences.resize(kept);
 }
 
-/// Sequences of one adapter stand side by side. Both lists are in the same order before and behind.
+/// Puts sequences of one adapter side by side. Parts and planned sequences keep matching one by
+/// one, since both sorts are stable.
 void Scheduler::group_by_adapter() {
   const auto number = [](const auto& each) {
     return each.adapter != nullptr ? each.adapter->number() : Index{0};
@@ -309,7 +312,7 @@ void Scheduler::group_by_adapter() {
   std::ranges::stable_sort(plan_.sequences, {}, number);
 }
 
-/// Plans the next step. Where running sequences lack blocks, none is admitted beside them.
+/// Plans the next step. Where a running sequence was preempted, none is admitted.
 const StepPlan& Scheduler::plan() {
   MPITRON_CHECK(under_way() < depth_, depth_);
   plan_.clear();

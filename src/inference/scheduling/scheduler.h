@@ -15,8 +15,9 @@ struct SchedulerSettings {
 };
 
 /// Chooses which sequences run in the next step, with how many tokens and on which blocks. Tokens
-/// that were drawn come first, in order of arrival, then pieces of prompts. Where blocks run out
-/// the youngest gives its own back and is computed again later, so the oldest always ends.
+/// that were drawn come first, then pieces of prompts, each in the order in which sequences began:
+/// who answers is not held up by a long prompt. Where blocks run out the last to begin gives its
+/// own back and is computed again later, so the first ends.
 class Scheduler {
  public:
   /// `depth`: steps that may be under way at the same time.
@@ -33,7 +34,7 @@ class Scheduler {
 
   /// Tokens of the longest beginning of a text that is in the cache.
   Index cached_beginning(std::span<const TokenId> tokens, const std::string& salt);
-  /// Tokens of all sequences that are yet to be computed, as far as they are known.
+  /// Returns how many tokens are yet to be computed if all answers become as long as they may.
   Index tokens_ahead() const;
   /// Lists who waits for a sequence to have computed its prompt, in order of arrival.
   std::vector<Sequence*> followers(const Sequence& leader) const;
@@ -102,7 +103,7 @@ class Scheduler {
   PromptLookup lookup_;
   std::vector<Index> free_slots_;
   std::deque<Sequence*> waiting_;
-  std::vector<Sequence*> running_;  // in order of arrival
+  std::vector<Sequence*> running_;  // in the order in which they began
   std::vector<PlaceCopy> forked_states_;
   StepPlan plan_;
   std::vector<std::vector<Part>> flights_;

@@ -1,12 +1,12 @@
 // Keeps the table of blocks of each sequence. Blocks that several sequences read are copied before
-// one writes; full ones are given a name by their tokens, under which a later prompt finds them.
+// one writes; full ones are found again by later prompts that begin with the same tokens.
 #include "inference/scheduling/sequence_blocks.h"
 
 #include <algorithm>
 
 namespace mpitron::inference {
 
-/// Block `number` of a sequence.
+/// Takes block `number` of a sequence.
 bool SequenceBlocks::take(std::size_t number, const MakeRoom& make_room, Index& block) {
   for (;;) {
     if (const auto taken = pool_.take(owner_of(number))) {
@@ -19,8 +19,8 @@ bool SequenceBlocks::take(std::size_t number, const MakeRoom& make_room, Index& 
   }
 }
 
-/// Grows a sequence by `tokens`. A block that others use too is copied before it is written; where
-/// the pool is empty `make_room` may free some.
+/// Gives a sequence blocks for its first `tokens` tokens. A block that others use too is copied
+/// before it is written; where the pool is empty `make_room` may free some.
 bool SequenceBlocks::grow(Sequence& sequence, Index tokens, std::vector<PlaceCopy>& copies,
                           const MakeRoom& make_room) {
   const auto next = static_cast<std::size_t>(sequence.computed / block_size_);
@@ -60,7 +60,7 @@ Index SequenceBlocks::room_within(const Sequence& sequence, Index tokens) const 
   return own ? std::min(tokens, end - sequence.computed) : Index{0};
 }
 
-/// Tells whether the blocks for a sequence's next tokens, and for its encoder's, are free.
+/// Tells whether the blocks that a sequence's tokens, and its encoder's, still need are free.
 bool SequenceBlocks::has_room(const Sequence& sequence) const {
   const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
   const auto found = static_cast<Index>(sequence.blocks.size());

@@ -25,8 +25,9 @@ class SequenceBlocks {
   /// Called where no block is left: gives some back and returns true, or false where nobody else is
   /// to do so.
   using MakeRoom = std::function<bool()>;
-  /// Blocks for the first `tokens` tokens; that of the next one is the sequence's own, a copy where
-  /// others use it, too. False, with what there was, where no room is made.
+  /// Takes blocks for the first `tokens` tokens; those from the next one to be computed on become
+  /// the sequence's own, copies where others use them, too. False, with what there was, where no
+  /// room is made.
   bool grow(Sequence& sequence, Index tokens, std::vector<PlaceCopy>& copies,
             const MakeRoom& make_room);
   /// Returns for how many of `most` tokens behind the sequence's last there are blocks that nobody
@@ -40,11 +41,11 @@ class SequenceBlocks {
   void take_encoded(Sequence& sequence);
   /// The sequence has what `other` has, too.
   void share(const Sequence& other, Sequence& sequence);
-  /// All of them; nothing of the sequence is computed any more.
+  /// Gives back all of them; nothing of the sequence is computed any more.
   void give_back(Sequence& sequence);
 
-  /// Blocks that hold the beginning of the sequence become its own, all but that of its last token,
-  /// whose logits are needed.
+  /// Gives the sequence the known blocks that hold its beginning, without its last token, whose
+  /// logits are needed.
   void find_prefix(Sequence& sequence);
   /// Full blocks of what was computed can be found.
   void remember(Sequence& sequence);

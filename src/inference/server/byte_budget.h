@@ -27,10 +27,11 @@ class ByteBudget {
   std::atomic<std::size_t> left_;
 };
 
-/// What one connection has taken of a budget, given back when it ends.
+/// What one connection has taken of a budget, given back when this object ends.
 class ByteCharge {
  public:
-  /// The first bytes are never counted: small requests get in beside large ones.
+  /// The first bytes of each are not counted: small requests get in when large ones have taken the
+  /// whole budget.
   static constexpr std::size_t kFree = std::size_t{16} << 10;
 
   ByteCharge() = default;

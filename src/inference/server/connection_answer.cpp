@@ -1,6 +1,6 @@
 // Queues calls under a lock and wakes the server's thread once for all of them. Events of a stream
-// are joined into one text until they are taken: a fast model writes fewer, larger pieces to a slow
-// client.
+// are joined into one text until the server's thread takes them: where that is behind, the client
+// gets fewer, larger pieces.
 #include "inference/server/connection_answer.h"
 
 #include <boost/asio/post.hpp>

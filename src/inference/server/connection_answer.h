@@ -13,8 +13,8 @@ namespace mpitron::inference {
 class HttpConnection;
 
 /// Carries calls of handlers from any thread to the server's, in the order in which they were made,
-/// several events at once. The queue is this class's own: asio runs what its own thread posts later
-/// than what others post.
+/// several events at once. The queue is this class's own: asio may run what its own thread posts
+/// after what other threads post later.
 class ConnectionAnswer : public HttpAnswer, public std::enable_shared_from_this<ConnectionAnswer> {
  public:
   ConnectionAnswer(boost::asio::io_context& context, std::shared_ptr<HttpConnection> connection)

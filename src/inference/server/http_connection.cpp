@@ -1,6 +1,7 @@
 // Serves one client with Boost's asio and Beast. A connection has one request under way; pipelined
-// ones wait in the socket. A stream whose client does not read is cut when too many bytes are
-// unsent, so a client that sleeps takes no memory.
+// ones wait in the reader's buffer and in the socket. A client that does not read is cut off, when
+// too many bytes of a stream are unsent or one write takes too long, so the memory that it holds is
+// bounded.
 #include "inference/server/http_connection.h"
 
 #include <boost/asio/post.hpp>
@@ -55,9 +56,9 @@ void HttpConnection::refuse(const HttpReply& reply) {
   send(reply);
 }
 
-/// Hands a request to the handler, on a thread of its own for long ones; `held` is given back when
-/// it is understood. HTTP/1.0 clients get streams without chunks, ended by the end of the
-/// connection.
+/// Hands a request to the handler, on the thread for long bodies or on that for short ones; `held`
+/// is given back when the handler has returned. HTTP/1.0 clients get streams without chunks, ended
+/// by the end of the connection.
 void HttpConnection::handle(HttpMessage message, ByteCharge held) {
   constexpr std::size_t kShort = std::size_t{64} << 10;
   stream_.expires_never();
@@ -127,7 +128,8 @@ void HttpConnection::on_leave(std::function<void()> call) {
   }
 }
 
-/// Queues text; more than `max_unsent_bytes` closes the connection.
+/// Queues text. Where this connection, or all of them, may not hold so many unsent bytes, it is
+/// closed, unless the text is the last of an answer.
 void HttpConnection::write(std::string text, bool last) {
   if (closed_) {
     return;
@@ -173,7 +175,8 @@ void HttpConnection::written() {
   }
 }
 
-/// Sends a comment when a stream was silent for long: proxies cut connections without traffic.
+/// Sends a comment at equal intervals while a stream is open: proxies cut connections without
+/// traffic.
 void HttpConnection::ping_later() {
   ping_.expires_after(all_.settings.ping);
   ping_.async_wait([self = shared_from_this()](error_code error) {

@@ -14,8 +14,9 @@ namespace mpitron::inference {
 
 class HttpConnection;
 
-/// State that the connections of a server share; one thread runs the context and touches the rest.
-/// What is asked for is understood elsewhere: long prompts hold up neither streams nor short ones.
+/// State that the connections of a server share; one thread runs the context and the connections.
+/// The handler runs on two others, of which one takes long bodies: these hold up neither streams
+/// nor short requests.
 struct HttpConnections {
   HttpConnections(HttpServerSettings chosen, HttpServer::Handler answers)
       : settings(std::move(chosen)),
@@ -38,7 +39,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(HttpConnections& all, boost::asio::ip::tcp::socket socket);
 
-  /// Begins to serve, among the open ones; a server that is full refuses at once.
+  /// Begins to serve, as one of the open connections; a server that is full refuses at once.
   void begin();
 
   void send(const HttpReply& reply);

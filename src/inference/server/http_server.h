@@ -7,8 +7,8 @@
 
 namespace mpitron::inference {
 
-/// Limits of a server; each protects it against a client that sends or reads too much or too
-/// slowly.
+/// Address and limits of a server; these protect it against too many clients, and against those
+/// that send too much or send or read too slowly.
 struct HttpServerSettings {
   std::string host = "127.0.0.1";
   std::uint16_t port = 5000;  // 0: one that is free
@@ -17,13 +17,13 @@ struct HttpServerSettings {
   std::size_t max_bodies_bytes = std::size_t{128} << 20;  // of all that arrive; then 503
   std::size_t max_unsent_bytes = std::size_t{4} << 20;  // a stream whose client reads slower is cut
   std::size_t max_all_unsent_bytes = std::size_t{64} << 20;  // of all of them
-  std::chrono::seconds patience{30};                         // for a request to be complete
-  std::chrono::seconds ping{15};                             // a comment in streams that are silent
+  std::chrono::seconds patience{30};  // for a request, and for each write, to be complete
+  std::chrono::seconds ping{15};      // between comments in a stream
 };
 
-/// Serves HTTP/1.1 with keep-alive and event streams on one thread, for any number of connections;
-/// requests are understood on two others, one for those with long bodies. Bodies too large get 413,
-/// those beyond what all may take together 503, what is no HTTP 400; what comes too slowly is cut.
+/// Serves HTTP/1.1 with keep-alive and event streams on one thread for all connections; requests
+/// are handled on two others, one for those with long bodies. Bodies too large get 413, those
+/// beyond what all may take together 503, what is no HTTP 400; what comes too slowly is cut.
 class HttpServer {
  public:
   using Handler = std::function<void(const HttpRequest&, const std::shared_ptr<HttpAnswer>&)>;

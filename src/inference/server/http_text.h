@@ -9,7 +9,7 @@ std::string head_text(int status, std::string_view type, bool keep_alive);
 /// Writes a whole reply; without its body where HEAD asked for it.
 std::string reply_text(const HttpReply& reply, bool keep_alive, bool with_body);
 
-/// Makes the reply to what is no request that a handler could answer; 503 says when to come again.
+/// Makes a reply of the server itself, which no handler has made; 503 says when to come again.
 HttpReply refusal(int status, const std::string& text);
 
 }  // namespace mpitron::inference

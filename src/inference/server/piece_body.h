@@ -10,8 +10,8 @@
 
 namespace mpitron::inference {
 
-/// A body while it arrives, in pieces of one size: nothing is copied while it grows, and the memory
-/// of one body serves any other.
+/// A body while it arrives, in pieces of one size: nothing is copied while it grows, and the freed
+/// pieces of one body serve any other.
 class BodyPieces {
  public:
   static constexpr std::size_t kPiece = std::size_t{16} << 10;

@@ -1,6 +1,5 @@
-// Reads requests with limits at every step: 32 KiB of headers, a body of the announced or counted
-// size, all bodies together. A refusal is made while the body arrives, so a client need not send
-// all of it in vain.
+// Reads requests within limits: of the header, of a body, announced or counted, and of all bodies
+// together. A refusal is made while the body arrives, so a client need not send all of it in vain.
 #include "inference/server/request_reader.h"
 
 #include <boost/beast/http/read.hpp>
@@ -60,8 +59,8 @@ void RequestReader::read_body(Done done) {
                         });
 }
 
-/// Turns an error of reading into a reply: broken HTTP is refused with 400, a client that has left
-/// gets nothing.
+/// Turns an error of reading into a reply: broken HTTP and what is too large are refused, a client
+/// that has left or was too slow gets nothing.
 ReadResult RequestReader::failure(error_code error) {
   const bool of_http = error.category() == http::make_error_code(http::error::bad_value).category();
   if (!of_http || error == http::error::end_of_stream || error == http::error::partial_message) {

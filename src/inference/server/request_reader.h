@@ -22,7 +22,8 @@ struct ReadResult {
   std::optional<HttpReply> refusal = {};
 };
 
-/// Reads requests from a connection, one after the other. Between two of them it holds no memory.
+/// Reads requests from a connection, one after the other. Between two of them it holds no more than
+/// the bytes of the next one that have come already.
 class RequestReader {
  public:
   using Done = std::function<void(ReadResult)>;

@@ -37,8 +37,8 @@ Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, Serving
   server_ = std::make_unique<HttpServer>(settings.http, handler);
 }
 
-/// Ends the server's thread first and frees its memory last: connections refer to the server, open
-/// answers to connections.
+/// Ends the server's thread first and frees its memory last: connections refer to the server, the
+/// service's open answers to connections.
 Serving::~Serving() {
   server_->stop();
   service_.reset();

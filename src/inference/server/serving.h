@@ -31,8 +31,8 @@ class Serving {
   /// Refuses new requests and waits until the open ones are answered, at most as long as the
   /// settings say; whether all were.
   bool drain();
-  /// Tells all clients that the server ends (503), from any thread; returns when they have heard
-  /// it, or after a moment.
+  /// Answers all open requests with 503 and this message, and refuses new ones, from any thread;
+  /// returns after a moment, in which the replies leave.
   void give_up(const std::string& message);
 
  private:

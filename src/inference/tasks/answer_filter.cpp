@@ -27,7 +27,7 @@ std::string with_line_feeds(const std::string& pattern) {
   return result;
 }
 
-/// Returns what Python's findall makes of a match.
+/// Returns the text of a match, or its first group with text where it has groups.
 std::string found(const std::smatch& match) {
   if (match.size() == 1) {
     return match.str();
@@ -52,7 +52,7 @@ std::regex python_regex(const std::string& pattern) {
   }
 }
 
-/// Selects the match of an answer, or its first group with text.
+/// Returns the text of the match that is selected, without blanks around it.
 std::string AnswerFilter::operator()(const std::string& answer) const {
   if (!extracts) {
     return answer;

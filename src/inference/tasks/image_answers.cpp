@@ -43,8 +43,8 @@ std::vector<std::string> words_of(const std::string& text, std::string_view kept
   return words;
 }
 
-/// Normalises an answer as VQA's own script does: digits for number words, no articles,
-/// contractions with their apostrophes.
+/// Normalises an answer much as VQA's own script does: small letters, digits for number words, no
+/// articles; apostrophes stay.
 std::string vqa_text(const std::string& text) {
   static constexpr std::array<std::string_view, 11> kNumbers = {
       "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"};
@@ -142,7 +142,7 @@ double agreement(const Weights& guess, const Weights& answer) {
 
 }  // namespace
 
-/// Measures a guess against ten people's answers, each left out once.
+/// Measures a guess against the answers of several people, each left out once.
 double vqa_accuracy(const std::string& guess, const std::vector<std::string>& answers) {
   const std::string own = vqa_text(guess);
   std::vector<double> same;

@@ -12,8 +12,6 @@
 #include "utils/system/files.h"
 #include "utils/text/blanks.h"
 
-// Perplexity and last-word accuracy as Megatron's tasks/zeroshot_gpt computes them.
-
 namespace mpitron::inference {
 namespace {
 
@@ -117,7 +115,7 @@ TextWindow completion_window(const tokenizers::Tokenizer& tokenizer, const std::
   return window;
 }
 
-/// Counts texts whose last word's every token is the likeliest.
+/// Counts texts whose wanted tokens are all the likeliest.
 CompletionResult completion_accuracy(const WindowScorer& scorer,
                                      const tokenizers::Tokenizer& tokenizer,
                                      const std::string& path, Index length, bool strict) {

@@ -28,7 +28,8 @@ constexpr std::array kFamilies = {
     InfillFamily{"<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"},
     InfillFamily{"[SUFFIX]", "[PREFIX]", "", true}};
 
-/// Appends the id of a text that is one token of its own; false where it is not. No text is none.
+/// Appends the id of a text that is one token of its own; false where it is not. An empty text
+/// appends nothing.
 bool append_token(const tokenizers::Tokenizer& tokenizer, const std::string& text, TokenIds& ids) {
   const auto token = tokenizers::single_token(tokenizer, text);
   if (token) {

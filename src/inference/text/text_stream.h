@@ -28,7 +28,7 @@ class TextStream {
   /// Ends the stream: what was held back is text after all, half characters become U+FFFD.
   void finish();
 
-  /// Returns all of the answer's text that is decided.
+  /// Returns the answer's text so far; what is behind settled() may still be a stop text.
   const std::string& text() const { return text_; }
   /// Returns how much of text() no stop text can take back: what a stream may send.
   std::size_t settled() const { return settled_; }

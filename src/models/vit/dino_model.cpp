@@ -1,5 +1,5 @@
 // Trains DINO's student and moves its teacher. The teacher runs without gradient and its weights
-// follow the student's behind each update; the centre is averaged over all replicas.
+// follow the student's after each update; the centre is averaged over all replicas.
 #include "models/vit/dino_model.h"
 
 #include "models/vit/dino_batch.h"

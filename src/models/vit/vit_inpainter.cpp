@@ -1,5 +1,4 @@
-// Paints masked patches by a linear layer over each position. The loss counts masked pixels only; a
-// microbatch without any counts nothing.
+// Paints masked patches by a linear layer over each position. The loss counts masked pixels only.
 #include "models/vit/vit_inpainter.h"
 
 #include "models/vit/image_quality.h"

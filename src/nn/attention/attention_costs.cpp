@@ -1,5 +1,6 @@
-// Counts what attention layers compute and keep, for FLOP figures and plans. Formulas follow the
-// reference's (num_floating_point_operations), so that both programs print the same TFLOP/s.
+// Counts what attention layers compute and keep, for FLOP figures and plans. Multiply-adds follow
+// the reference's formula (num_floating_point_operations), so that both programs mean the same by
+// TFLOP/s.
 #include "nn/attention/attention_costs.h"
 
 namespace mpitron::nn {
@@ -16,7 +17,7 @@ double projection_ratio(const ModelConfig& model) {
   return static_cast<double>(model.kv_channels * model.num_attention_heads) / hidden(model);
 }
 
-/// Counts bytes kept beside residual_bytes: queries, keys, values and the output, as if all were h
+/// Counts kept bytes: residual_bytes, and queries, keys, values and the output as if all were h
 /// wide.
 double kept_bytes(const ModelConfig& model) {
   return residual_bytes(model) + 8 * hidden(model);

@@ -1,6 +1,5 @@
 // Makes tables of rotary angles and stretches their frequencies as the model's configuration says
-// (linear, Llama 3, YaRN). Angles are computed in fp32 as in the reference, since a last bit of
-// them shows in recorded runs.
+// (linear, Llama 3, YaRN). Angles are formed in fp32, as in the reference.
 #include "nn/attention/rotary_embedding.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ using autograd::Parameter;
 /// weights, std / sqrt(2 L) for the layers that write into the residual stream, zeros for biases.
 class Builder {
  public:
-  /// Context in which every layer of a model is made; outlives the builders.
+  /// What layers of a model are made with; what it refers to outlives the builders.
   struct BuildContext {
     const config::ModelConfig& config;
     const comm::ParallelGroups& groups;

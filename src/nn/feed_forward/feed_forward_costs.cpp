@@ -12,7 +12,7 @@ double both_products(const ModelConfig& model, Index width) {
   return 2 * static_cast<double>(model.hidden_size * width) * gate_factor;
 }
 
-/// Counts bytes kept beside residual_bytes: what the activation reads and makes.
+/// Counts kept bytes: residual_bytes, and two numbers of 16 bits for each of the inner width.
 double kept_bytes(const ModelConfig& model) {
   return residual_bytes(model) + 4 * static_cast<double>(model.ffn_hidden_size);
 }

@@ -6,7 +6,7 @@
 
 namespace mpitron::nn {
 
-/// Returns the activation that `--swiglu`, `--squared-relu` and `--openai-gelu` ask for.
+/// Returns the settings of the op for a model's activation.
 ops::ActivationSettings activation_settings(const config::ActivationConfig& config);
 
 /// linear_fc1, activation (gated or not), linear_fc2.

@@ -1,5 +1,5 @@
 // Builds the image encoder of a vision-language model from the layers of a decoder without causal
-// mask, with CLIP's or SigLIP's embedding around them.
+// mask, with CLIP's or SigLIP's embedding and norm around them.
 #include "nn/layers/image_tower.h"
 
 #include "ops/elementwise/bias_dropout_add.h"

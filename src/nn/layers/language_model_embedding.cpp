@@ -1,5 +1,5 @@
 // Embeds tokens, positions and token types. Dropout is drawn by global position; with a cut
-// sequence each rank looks its own rows up instead of cutting the sum.
+// sequence each rank looks up positions and types of its own rows only.
 #include "nn/layers/language_model_embedding.h"
 
 #include "ops/elementwise/bias_dropout_add.h"

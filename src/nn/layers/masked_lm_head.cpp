@@ -1,5 +1,5 @@
-// Builds BERT's head in front of the output layer; all ranks of a tensor parallel group compute it
-// whole.
+// Builds BERT's head in front of the output layer; all ranks of a tensor parallel group have its
+// weights whole.
 #include "nn/layers/masked_lm_head.h"
 
 #include "ops/elementwise/activation.h"

@@ -1,5 +1,4 @@
 // Classifies samples by one position: the first through a pooler, or the last token of a decoder.
-// The labels' side is exact, so that accuracy can be told.
 #include "nn/layers/pooled_classifier.h"
 
 #include "nn/base/branch.h"

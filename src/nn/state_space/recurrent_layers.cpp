@@ -1,5 +1,4 @@
-// Gives recurrent mixers their projections; in between the op recurrent_mixer does everything,
-// since its inner values are not kept.
+// Gives recurrent mixers their projections; everything in between is the op recurrent_mixer.
 #include "nn/state_space/recurrent_layers.h"
 
 #include "ops/linear/parallel_linear.h"

@@ -1,5 +1,5 @@
-// Counts what recurrent mixers compute, move and keep. The reference's formula counts another model
-// than it runs, and is kept for its TFLOP/s alone.
+// Counts what recurrent mixers compute, move and keep. Mamba's multiply-adds follow the reference's
+// formula, which takes the width for 2 h; all else is counted from the true sizes.
 #include "nn/state_space/state_space_costs.h"
 
 #include "nn/state_space/recurrent_layers.h"

@@ -8,8 +8,8 @@
 
 namespace mpitron::train {
 
-/// Gives a batch columns of what another model says of its rows: with --dpo the reference's
-/// log-probabilities, with --teacher-file the teacher's words. They are valid until the next call.
+/// Gives a batch columns of what another model says of its rows: with --dpo the reference's margins
+/// in log-probability, with --teacher-file the teacher's words. They are valid until the next call.
 class ExtraColumns {
  public:
   explicit ExtraColumns(const TrainingData& data)

@@ -40,7 +40,7 @@ class MadeUpCorpus {
     std::vector<std::int64_t> images, tiles, segments;
   } seen_;
   bool pairs_of_answers_, teacher_;
-  /// Made-up sayings of other models.
+  /// Numbers that other models are made up to have said.
   struct Said {
     std::vector<float> margins, pairs, log_probs;
     std::vector<std::int64_t> words;

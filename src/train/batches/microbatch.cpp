@@ -60,8 +60,9 @@ DeviceMicrobatch upload(const models::Model& model, const HostMicrobatch& microb
   return result;
 }
 
-/// Sends a batch from rank 0 of the tensor group to the others: first the headers of all tensors,
-/// then their elements, so that ranks that do not read need not know the family's fields.
+/// Sends a batch from rank 0 of the tensor group to the others: first a header for each of the
+/// family's fields, then the elements of those that are there: ranks that do not read know neither
+/// types nor shapes.
 void broadcast_microbatch(device::Device& device, comm::Group& group, const models::Model& model,
                           DeviceMicrobatch& microbatch) {
   if (group.size() == 1) {

@@ -13,8 +13,7 @@ StreamShare share_of(const TrainedModel& model) {
           .reads = groups.tensor->rank() == 0 && model.reads_data()};
 }
 
-/// Opens the loader behind the samples that a run has consumed. A rank that does not read only
-/// counts, so that all ranks end at the same sample.
+/// Opens the loader behind the samples that a run has consumed; a rank that does not read has none.
 MicrobatchStream::MicrobatchStream(std::shared_ptr<const data::Dataset> dataset,
                                    const config::RunConfig& config, const TrainingData& data,
                                    Index consumed_samples, const StreamShare& share)

@@ -6,8 +6,8 @@
 
 namespace mpitron::train {
 
-/// Checks batch sizes and the ramp-up, whose every step must be a whole number of microbatches on
-/// each replica.
+/// Checks batch sizes and the ramp-up: each size must be a whole number of microbatches on each
+/// replica, or be cut to one by --decrease-batch-size-if-needed.
 NumMicrobatches::NumMicrobatches(const config::TrainingConfig& config, Index data_parallel_size)
     : training_(config), data_parallel_size_(data_parallel_size) {
   if (training_.micro_batch_size < 1 || data_parallel_size_ < 1) {

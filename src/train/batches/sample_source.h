@@ -21,7 +21,7 @@ class SampleSource {
 
 struct TrainingData;
 
-/// Purpose of a source.
+/// What a source reads, for which run, and from which sample on.
 struct SourceRequest {
   std::shared_ptr<const data::Dataset> dataset;
   const config::RunConfig& config;

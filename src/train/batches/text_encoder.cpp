@@ -33,7 +33,8 @@ EncodeText make_text_encoder(const tokenizers::Tokenizer& tokenizer) {
   };
 }
 
-/// Makes the encoder of conversations, by the template's own turns where the tokenizer has one.
+/// Makes the encoder of conversations: ids and targets by the tokenizer, the targets then for the
+/// turns that are learned.
 data::EncodeConversation make_conversation_encoder(const tokenizers::Tokenizer& tokenizer,
                                                    data::LearnedTurns turns) {
   const auto* chat = dynamic_cast<const tokenizers::SftTokenizer*>(&tokenizer);

@@ -46,7 +46,8 @@ struct TrainingData {
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
   data::GptData sets;
   std::vector<TaskFile> task_files = {};  // of `mpitron finetune`: evaluated after every epoch
-  /// Holds, with --dpo, the weighted log-probabilities of each row by the model that stays.
+  /// Holds, with --dpo, the sum of the weighted log-probabilities of each row by the model that
+  /// stays fixed.
   std::shared_ptr<RowValues> reference = nullptr;
   std::shared_ptr<const TeacherFile> teacher = nullptr;  // with --teacher-file
 };

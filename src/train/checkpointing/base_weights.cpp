@@ -244,7 +244,7 @@ FactorName factor_name(const autograd::Parameter& parameter) {
 }
 
 /// Takes factors of a PEFT folder for each parameter that has them; modules of the folder that no
-/// parameter takes are an error, since their effect would be missing.
+/// parameter of any rank can take are an error, since their effect would be missing.
 void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
                   const io::PeftFolder& folder) {
   const std::vector<std::string> all = folder.modules();

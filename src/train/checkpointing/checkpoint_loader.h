@@ -40,7 +40,7 @@ class CheckpointLoader {
   std::optional<checkpoint::LoadStatistics> read_state(checkpoint::CheckpointReader& reader,
                                                        const CheckpointSource& source,
                                                        std::string& why);
-  /// Refuses another model whose tensors fit: heads, for instance, have no shape of their own.
+  /// Refuses another model whose tensors fit: the number of heads, for instance, shows in no shape.
   void refuse_other_model(const checkpoint::File& file, bool weights_only) const;
   /// Lists the options that differ; Error(data) for those that change what the weights compute,
   /// unless the run takes the weights alone or --accept-changes is given.

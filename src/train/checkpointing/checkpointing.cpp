@@ -165,8 +165,8 @@ std::optional<RunPosition> Checkpointing::load() {
   return RunPosition{};
 }
 
-/// Loads the weights under low-rank updates, or the weights of another program, before checkpoints
-/// of the run are looked for.
+/// Loads the weights under low-rank updates, from a checkpoint or another program's files, before
+/// checkpoints of the run are looked for.
 void Checkpointing::load_base() {
   if (foreign_) {
     load_foreign_weights(model_, step_, *foreign_);

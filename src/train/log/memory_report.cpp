@@ -1,5 +1,6 @@
-// Measures memory for logs. The host is asked through /proc, since tensors share the process with
-// everything else; a GPU through its allocators, whose cached blocks the driver counts as used.
+// Measures memory for logs. On the host /proc tells what the whole process takes, and the allocator
+// the most that tensors took; a GPU's use is that of its allocators, since the driver counts blocks
+// that they only keep as used.
 #include "train/log/memory_report.h"
 
 #include <charconv>
@@ -40,7 +41,8 @@ MemoryUse process_memory() {
   return parse_process_status(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-/// Asks the system for this process where tensors lie on the host, and the allocator on a GPU.
+/// Asks the system for this process where tensors lie on the host, and the device's allocators on a
+/// GPU.
 MemoryUse memory_in_use(device::Device& device) {
   if (device.tensors_on_host()) {
     MemoryUse use = process_memory();
@@ -73,7 +75,8 @@ std::string memory_line(Index rank, Index iterations, const MemoryUse& memory) {
   return line;
 }
 
-/// Adds up weights, gradients and the rest, for the message of a device without memory left.
+/// Adds up weights, gradients and the optimizer's state, for the message of a device without memory
+/// left.
 std::string memory_holders(TrainedModel& model, TrainStep& step) {
   Index parameters = 0, gradients = 0;
   for (const autograd::Parameter& parameter : model.parameters()) {

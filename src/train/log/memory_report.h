@@ -9,13 +9,13 @@
 
 namespace mpitron::train {
 
-/// Bytes that a device's tensors take, and on the host the process.
+/// Bytes that a device's tensors take; on the host, those of the whole process.
 struct MemoryUse {
   Index allocated = 0;      // now
   Index max_allocated = 0;  // since the start
-  // Of a GPU, what the allocators have taken from the driver; of the host, the process' all.
+  // Of a GPU: what the allocators have taken from the driver.
   std::optional<Index> reserved = std::nullopt;
-  // Of the host: the most that tensors took at once, of which `max_allocated` is the process' all.
+  // Of the host: the most that tensors took at once; `max_allocated` is the whole process.
   std::optional<Index> max_tensors = std::nullopt;
 };
 
@@ -29,12 +29,12 @@ MemoryUse process_memory();
 MemoryUse memory_in_use(device::Device& device);
 
 /// Formats `[Rank 0] (after 100 iterations) memory (MB) | allocated: 12.5 | max allocated: 13.0`,
-/// printed once after the first logged interval; of a GPU with ` | reserved: 14.0` behind it, of
-/// the host with ` | max tensors: 11.0`.
+/// printed after iteration --log-interval; of a GPU with ` | reserved: 14.0` behind it, of the host
+/// with ` | max tensors: 11.0`.
 std::string memory_line(Index rank, Index iterations, const MemoryUse& memory);
 
 /// Tells who keeps how much of the device's memory for the whole run: "parameters hold 12 MiB,
-/// gradients 24 MiB, ...". All use beyond that are activations and scratch memory.
+/// gradients 24 MiB, ...". What is used beyond that is activations and scratch memory.
 std::string memory_holders(TrainedModel& model, TrainStep& step);
 
 }  // namespace mpitron::train

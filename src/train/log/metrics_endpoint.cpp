@@ -1,5 +1,5 @@
-// Answers Prometheus and health checks from figures that the training thread leaves behind a lock:
-// a request never waits for a step, nor a step for a request.
+// Answers Prometheus and health checks from figures that the training thread leaves behind a lock,
+// which nobody holds longer than it takes to copy or to print them.
 #include "train/log/metrics_endpoint.h"
 
 #include <vector>
@@ -34,7 +34,7 @@ io::HttpAnswer LiveMetrics::answer(const std::string& path, double now) const {
   return {.status = 404, .body = "there are /metrics and /healthz\n"};
 }
 
-/// Writes the figures under the names of the reference's exporters.
+/// Writes the figures in Prometheus' text format.
 io::HttpAnswer LiveMetrics::metrics() const {
   const auto real = [](Index value) { return static_cast<double>(value); };
   const LiveFigures& f = figures_;
@@ -62,8 +62,7 @@ io::HttpAnswer LiveMetrics::metrics() const {
   return {.type = io::kPrometheusType, .body = io::prometheus_text(metrics)};
 }
 
-/// 503 tells an orchestrator that the run hangs; the process is left to the watchdog, which knows
-/// why.
+/// Answers 503 where no iteration has ended within the patience, and leaves the process alone.
 io::HttpAnswer LiveMetrics::health(double now) const {
   const double silent = now - last_;
   const bool well = silent <= patience_;

@@ -1,5 +1,5 @@
-// Compares measured steps with a plan's. A hundred steps in a row must leave the band, since single
-// steps are slowed by saves, other jobs and the system.
+// Compares measured steps with a plan's. Only steps in a row outside of the band count, since
+// single ones are slowed by saves, other jobs and the system.
 #include "train/log/plan_drift.h"
 
 #include <cmath>

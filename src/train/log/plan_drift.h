@@ -27,7 +27,8 @@ class PlanDrift {
   /// band, with what has grown or shrunk most.
   std::optional<std::string> operator()(const StepTime& step);
 
-  /// Counts steps outside of the band in a row; one inside begins the count anew.
+  /// Steps in a row outside of the band after which something is said; one inside begins the count
+  /// anew.
   static constexpr int kSteps = 100;
 
  private:

@@ -21,7 +21,7 @@ struct ProgressState {
 /// `width` columns.
 std::string render_progress(const ProgressState& state, int width);
 
-/// Formats `1:02:03`, from an hour up to days as `2d 03:04:05`.
+/// Formats `1:02:03`, and from a day on `2d 03:04:05`.
 std::string format_duration(double seconds);
 
 /// A bar that redraws itself on one line of a terminal, at most ten times a second. Where the

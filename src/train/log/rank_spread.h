@@ -10,7 +10,7 @@ namespace mpitron::train {
 /// Figures of one rank in an interval between two log lines.
 struct RankLoad {
   float busy_seconds = 0;  // per iteration, without waiting for other ranks
-  float memory_mib = 0;    // resident
+  float memory_mib = 0;    // as MemoryUse::allocated
 };
 
 /// Distance of the ranks: one that is busy longer than the others keeps them waiting.

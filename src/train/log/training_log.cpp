@@ -171,8 +171,8 @@ void TrainingLog::print_line(const Progress& progress, const StepReport& step, T
   averages_.reset();
 }
 
-/// Gathers how long ranks were busy and what memory they hold: the fastest, the median and the
-/// slowest.
+/// Gathers how long ranks were busy (the fastest, the median and the slowest) and the most memory
+/// that one holds.
 void TrainingLog::write_spread(Index iteration, double busy_seconds, TrainStep& state) {
   if (!config_.logging.tensorboard_dir) {
     return;

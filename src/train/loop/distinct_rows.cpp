@@ -1,5 +1,5 @@
 // Finds the rows that a teacher or a reference model has to be asked for. Rows are told apart by a
-// hash of their tokens, so blends and epochs that repeat a text ask once.
+// hash of their tokens and loss weights, so a text that blends and epochs repeat is asked for once.
 #include "train/loop/distinct_rows.h"
 
 #include <algorithm>

@@ -6,8 +6,7 @@
 #include "train/batches/training_data.h"
 #include "train/loop/nearest_neighbours.h"
 
-// Validation and test: which samples count, in whole batches or all of a set once, with weights as
-// they are.
+// Validation and test: which samples count, in whole batches or all of a set once.
 
 namespace mpitron::train {
 
@@ -46,8 +45,8 @@ Evaluator::Stream Evaluator::stream_of(const Evaluation& evaluation) const {
           evaluation.samples() / together};
 }
 
-/// Evaluates microbatches of all replicas together, whose number is a whole one: what is missing at
-/// the end are samples without loss.
+/// Evaluates as many microbatches on every replica; where a set is read as a whole, samples without
+/// loss fill up the last ones.
 std::optional<StepReport> Evaluator::evaluate(const Evaluation& evaluation) const {
   if (!evaluation) {
     return std::nullopt;
@@ -102,8 +101,8 @@ double UnigramLoss::loss() const {
   return total_ > 0 ? sum / total_ : 0;
 }
 
-/// Computes the baseline; every rank reads the first validation set as a whole, so nothing has to
-/// be gathered.
+/// Computes the baseline; every rank reads what all replicas evaluate of the first validation set,
+/// so nothing has to be gathered.
 std::optional<double> unigram_loss(const TrainingData& data, const config::RunConfig& config) {
   if (data.sets.valid.empty()) {
     return std::nullopt;

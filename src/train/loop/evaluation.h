@@ -30,7 +30,7 @@ struct Evaluation {
 /// Reads `--eval-iters` batches from sample `consumed` on.
 Evaluation part_of(std::shared_ptr<const data::Dataset> dataset,
                    const config::TrainingConfig& training, Index consumed);
-/// Reads all samples; `--eval-iters` is not asked (the reference computes it likewise).
+/// Reads all samples, however many `--eval-iters` says.
 Evaluation whole_of(std::shared_ptr<const data::Dataset> dataset,
                     const config::TrainingConfig& training);
 /// Evaluates a validation set: all of it with `--full-validation`.
@@ -68,8 +68,8 @@ class Evaluator {
 };
 
 /// Computes the loss of the best unigram model: the entropy of the labels' own frequencies, in
-/// nats. No unigram model can do better on these tokens, so a language model that learned anything
-/// ends far below.
+/// nats. No unigram model can do better on these tokens, so a language model that has learned from
+/// contexts ends below.
 class UnigramLoss {
  public:
   /// Counts the labels that the loss mask keeps.

@@ -11,7 +11,8 @@
 #include "utils/log.h"
 
 // The loop itself, one iteration after the other. It owns no mathematics: a step is train_step.cpp,
-// what is told is log/, what ends or saves the run is run/, and this file says in which order.
+// what is told is log/, what is saved is checkpointing/, what ends the run is run/, and this file
+// says in which order.
 
 namespace mpitron::train {
 namespace {

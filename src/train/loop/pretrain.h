@@ -51,7 +51,7 @@ class Pretraining {
   TrainStep& step() { return step_; }
 
  private:
-  /// Runs, and where the device's memory does not suffice tells who holds it.
+  /// Runs, and where the device's memory does not suffice tells what holds it.
   RunOutcome run_within_memory();
   RunOutcome run_to_end();
   /// Trains; false where an exit condition ended it: then nothing is evaluated, as in the
@@ -65,7 +65,8 @@ class Pretraining {
   void note_reached(const Progress& progress);
   /// Error(data) where a run with --save ends as planned and nobody has its last state.
   void refuse_unsaved_end(Index iteration) const;
-  /// Runs the iteration after `before`, which is left as it is where the results say so.
+  /// Runs the iteration after `before`; where its results are rejected it leaves the run there and
+  /// throws.
   StepReport one_iteration(const Progress& before, std::unique_ptr<MicrobatchStream>& stream,
                            Index& batch_size);
   /// Obeys a decision about the iteration after `before`, and throws.

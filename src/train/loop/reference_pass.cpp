@@ -1,5 +1,5 @@
-// Runs the frozen model of preference optimisation. A resumed run must find its rows in the file:
-// its weights have moved, so they cannot be computed any more.
+// Runs the frozen model of preference optimisation. A resumed run must find the values of its rows
+// in the file: its weights have moved on, so it cannot compute them any more.
 #include "train/loop/reference_pass.h"
 
 #include "checkpoint/plan/agreement.h"
@@ -15,8 +15,8 @@ constexpr const char* kReferenceFile = "reference.h5";
 
 }  // namespace
 
-/// Computes rows that are not known. Each row is one rank's of those with the output layer; the sum
-/// over ranks tells all others.
+/// Computes the margins of rows that are not known. Of each row one rank with the output layer has
+/// the value and all others have 0; the sum over ranks tells it to all.
 void ReferencePass::compute(const std::shared_ptr<const DistinctRows>& rows) const {
   auto [stream, batches] = whole_set(rows, rows->size(), config_, data_, model_);
   std::vector<double> values(static_cast<std::size_t>(rows->size()));

@@ -7,9 +7,9 @@
 
 namespace mpitron::train {
 
-/// Keeps the losses of the model that stays fixed for the pairs of a run with --dpo: computed once,
-/// by the weights that the run begins with, and kept beside its checkpoints (`reference.h5`) for
-/// runs that go on.
+/// Keeps, for the pairs of a run with --dpo, the margins in log-probability of the model that stays
+/// fixed: computed once, by the weights that the run begins with, and kept beside its checkpoints
+/// (`reference.h5`) for runs that go on.
 class ReferencePass {
  public:
   /// All of them outlive it.
@@ -17,9 +17,9 @@ class ReferencePass {
                 const config::RunConfig& config)
       : step_(step), model_(model), data_(data), config_(config) {}
 
-  /// Fills `TrainingData::reference` with every row of all data sets. Collective. `begins`: the
-  /// weights are those that the run begins with; else Error(data) where the files of the run lack
-  /// a row.
+  /// Fills `TrainingData::reference` with every row that the run takes of its data sets.
+  /// Collective. `begins`: the weights are those that the run begins with; else Error(data) where
+  /// the files of the run lack a row.
   void run(bool begins) const;
 
  private:

@@ -26,8 +26,8 @@ class SkipIterations {
 /// bad word.
 std::vector<Index> parse_iterations(std::span<const std::string_view> words);
 
-/// Returns --iterations-to-skip, and those that earlier runs rejected again and again, as rank 0
-/// read them.
+/// Returns --iterations-to-skip, and the iterations that rejected_iterations() lists, as rank 0
+/// reads them.
 SkipIterations skipped_iterations(comm::World& world, const config::TrainingConfig& training);
 
 }  // namespace mpitron::train

@@ -76,7 +76,7 @@ std::vector<double> TaskEvaluation::numbers_of(const TaskFile& file) const {
   for (Index i = 0; i < batches; ++i) {
     step_.logits(stream.next(), take);
   }
-  // Of each number one rank has more than 0 to add.
+  // Of each number one rank has the value, and all others add 0.
   const auto size = static_cast<Index>(numbers.size());
   model_.world().all()->all_reduce({numbers.data(), DType::f64, {size}}).wait();
   return numbers;

@@ -66,8 +66,7 @@ Tensor zeros(device::Device& device, const Shape& shape) {
 
 }  // namespace
 
-/// Puts the histories of all scales into one tensor, so that a step updates them by one kernel and
-/// one exchange.
+/// Puts the histories of all scales into one tensor, so that a step updates them by one kernel.
 Fp8Histories::Fp8Histories(device::Device& device, autograd::ParameterList& parameters,
                            bool largest)
     : device_(device), largest_(largest) {

@@ -1,4 +1,4 @@
-// Divides ranks among the parallel sizes and names the option whose size does not fit.
+// Makes the grid of ranks from the parallel sizes that the options ask for.
 #include "train/model/rank_layout.h"
 
 namespace mpitron::train {

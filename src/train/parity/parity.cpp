@@ -50,8 +50,8 @@ config::VlmConfig scaled_down(config::VlmConfig vlm, Index tensor, Index seq_len
   return vlm;
 }
 
-/// Makes the run narrow and short, but leaves what a layout may get wrong: its parallel sizes,
-/// chunks, experts and dropout.
+/// Makes the run narrow and short, but leaves what a layout may get wrong: its parallel sizes (but
+/// for more replicas than it takes), chunks, experts and dropout.
 config::RunConfig scaled_down(config::RunConfig run) {
   config::ParallelConfig& p = run.parallel;
   const Index tensor = p.tensor_model_parallel_size;
@@ -182,7 +182,7 @@ std::vector<StepReport> train(const config::RunConfig& run, TrainedModel& model,
   return reports;
 }
 
-/// Keeps this rank's parts of the weights; the caller joins them by name.
+/// Copies this rank's parts of the weights into the outcome's whole tensors.
 void keep_weights(device::Device& device, TrainedModel& model, LayoutOutcome& outcome) {
   for (const autograd::Parameter& parameter : model.parameters()) {
     if (parameter.four_bits) {

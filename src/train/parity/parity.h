@@ -8,12 +8,12 @@
 
 namespace mpitron::train {
 
-/// Results of a layout and of one rank for the same small model, by which a layout is proven:
-/// weights, losses and gradient norms after a few steps.
+/// How far a weight of a layout is from that of one rank.
 struct ParityTensor {
   std::string name;
   double distance = 0;  // ||layout - one rank|| / ||one rank||
 };
+/// Results of a layout and of one rank for the same small model, by which a layout is proven.
 struct ParityCertificate {
   Index world_size = 1;                         // ranks that ran: replicas beyond two are left out
   config::RunConfig run;                        // as it ran

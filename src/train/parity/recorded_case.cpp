@@ -1,5 +1,5 @@
 // Reads a recorded case: flags, losses and weights of a run of Megatron-Core, and its batches when
-// they are asked for. Names and shapes are checked against our model before a number is copied.
+// they are asked for. Names and shapes are checked against our model.
 #include "train/parity/recorded_case.h"
 
 #include <algorithm>
@@ -125,7 +125,6 @@ void RecordedCase::read_configuration() {
   }
   qk_l2_norm_ = run.value("qk_l2_norm", false);
 }
-// Case folders are the reference's own output, so their layout is not ours to choose.
 
 void RecordedCase::read_losses() {
   const std::filesystem::path path = folder_ / "losses.json";

@@ -32,7 +32,7 @@ class RecordedCase {
 
   const std::string& name() const { return name_; }
   const std::filesystem::path& folder() const { return folder_; }
-  /// Returns the model's kind: gpt, bert, t5, mamba, vit or vlm.
+  /// Returns the name of the model's family, such as "gpt" or "vlm".
   const std::string& model_type() const { return model_type_; }
   /// Tells whether the recording is of an image encoder alone, which `flags` put into a vlm;
   /// nothing is trained.

@@ -116,8 +116,8 @@ ReplayedIteration compare(const StepReport& step, const RecordedIteration& recor
   return result;
 }
 
-/// Returns how far the norm of a parameter may lie from the recorded one, where its gradient is
-/// rounding alone, of which Adam makes whole steps: beside others of its type.
+/// Returns by which factor the norm of a parameter may lie further from the recorded one than
+/// others: where its gradient is rounding alone Adam makes whole steps of it.
 double norm_allowance(const autograd::Parameter& parameter) {
   if (parameter.name == "multichoice_head.bias") {  // all choices have it in common
     return INFINITY;

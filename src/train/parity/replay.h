@@ -25,8 +25,8 @@ struct ReplayTolerance {
   double final_norms = 1e-4;   // of parameters, relative to those above 0.01
   double buffers = 0;          // absolute; 0: to the last bit
 
-  /// Returns the bounds for a model. Rounding alone changes experts where a router's scores come of
-  /// an iteration's end (sinkhorn) or of half precision; so it does between two runs of the
+  /// Returns the bounds for a model. Rounding alone changes experts where a router's scores come
+  /// from an iteration (sinkhorn) or are in half precision; so it does between two runs of the
   /// reference with other rounding.
   static ReplayTolerance of(const config::ModelConfig& model);
 };

@@ -27,12 +27,12 @@ std::string to_json(const PendingResult& pending);
 /// Error(data) for text of another form; `origin` (a file) is named in it.
 PendingResult pending_result(const std::string& json, const std::string& origin);
 
-/// Decision that follows from an iteration's results. In none of the cases but the plain one
-/// (nothing set) the iteration's update is made.
+/// Decision that follows from an iteration's results. The iteration's update is made unless `again`
+/// or `exit` is set.
 struct RerunDecision {
   bool again = false;                           // compute the iteration once more
   std::optional<ExitCode> exit = std::nullopt;  // leave, with `message`
-  /// Result to hand over to the next run, behind the state before the iteration.
+  /// Result to hand over to the next run, once the state before the iteration is saved.
   std::optional<PendingResult> pending = std::nullopt;
   std::string status = {};   // for the tracker's file; empty: nothing to write there
   double result = 0;         // the rejected figure, for the same file

@@ -1,5 +1,6 @@
-// Catches signals that ask a run to stop. A handler only sets a flag: everything else is done by
-// the loop at the end of an iteration, where all ranks agree.
+// Catches signals that ask a run to stop. A handler only sets a flag, but for a second SIGINT,
+// which ends the program at once: everything else is done by the loop at the end of an iteration,
+// where all ranks agree.
 #include "train/run/exit_signals.h"
 
 #include <atomic>

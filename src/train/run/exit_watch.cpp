@@ -1,5 +1,5 @@
-// Asks all ranks at the end of each iteration what they wish, in one collective, and measures how
-// long saving takes, so that a job's time limit leaves enough of it.
+// Asks all ranks at the end of each iteration what they wish, in one collective. Before a job's
+// time limit it leaves time for the longest iteration so far and a save.
 #include "train/run/exit_watch.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace mpitron::train {
 namespace {
 
-/// Duration that a save is taken to last until one has been timed.
+/// Duration that a save is thought to have until one has been timed.
 constexpr double kUnknownSaveSeconds = 30;
 
 ExitOptions exit_options(const config::RunConfig& config) {

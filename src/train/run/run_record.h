@@ -28,8 +28,9 @@ struct RunState {
 /// "running", "finished", "preempted", "failed-retryable", "failed-fatal".
 std::string_view to_string(RunStatus status);
 
-/// Returns the status of an exit code: 0 finished; 85 and 86 preempted; 3 (environment), 16 and 75
-/// may go well elsewhere or once more: retryable; all others fatal.
+/// Returns the status of an exit code: what was interrupted is preempted; what may go well
+/// elsewhere or once more (environment, resume_to_disambiguate, a temporary failure) is retryable;
+/// all others but success are fatal.
 RunStatus run_status(ExitCode code);
 
 /// Writes `folder/run_state.json` whole or not at all; Error(data) when that fails.

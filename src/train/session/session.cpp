@@ -10,8 +10,8 @@
 #include "train/model/optimizer_table.h"
 #include "utils/log.h"
 
-// Members are made in the order in which they need each other: the data first, since it knows the
-// vocabulary, then the model, then the loop with its checkpoints.
+// Members are made in the order in which they need each other: the data before the model, since it
+// knows the vocabulary, and the loop with its checkpoints last.
 
 namespace mpitron::train {
 namespace {

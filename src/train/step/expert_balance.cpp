@@ -1,5 +1,5 @@
 // Summarises how evenly experts were used in a step, and notices routers that have collapsed:
-// layers in which hardly more experts than a token visits have any.
+// layers in which all tokens of a step went to no more experts than one token visits.
 #include "train/step/expert_balance.h"
 
 #include <algorithm>

@@ -16,7 +16,8 @@ struct ExpertBalance {
 /// `tokens`: of each expert of the layer, over all ranks.
 ExpertBalance expert_balance(std::span<const double> tokens);
 
-/// A line for each layer with experts: " tokens of the experts of layer 2: min 3, p95 40, max 52".
+/// Formats a line for each layer with experts: " tokens of the experts of layer 2: min 3, p95 40,
+/// max 52".
 std::string balance_lines(const LayerReport& report);
 
 /// Lists the figures that --moe-per-layer-logging adds to the metrics:
@@ -27,10 +28,10 @@ std::vector<NamedLoss> layer_metrics(const LayerReport& report);
 /// Notices layers whose router sends all tokens to as few experts as it can.
 class CollapsedRouters {
  public:
-  /// `topk`: experts that a token visits, the fewest there can be.
+  /// `topk`: experts that a token visits, so the fewest that all tokens can go to.
   explicit CollapsedRouters(Index topk) : topk_(topk) {}
 
-  /// A warning for each layer in which that happens for the first time.
+  /// Returns a warning for each layer in which that happens for the first time.
   std::vector<std::string> operator()(Index iteration, const LayerReport& report);
 
  private:

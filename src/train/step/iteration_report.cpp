@@ -104,8 +104,8 @@ void IntervalAverages::reset() {
   }
 }
 
-/// Writes the reference's line with its widths and spaces, because scripts of others cut it by
-/// columns.
+/// Writes the reference's line with its widths and spaces: what reads the reference's log reads
+/// ours.
 std::string iteration_line(const IterationReport& report) {
   std::string line = fmt::format(" [{}]", local_time_with_microseconds(report.time));
   field(line, "iteration {:8d}/{:8d}", report.iteration, report.train_iters);

@@ -21,7 +21,7 @@ class MicrobatchQueue {
   void begin(const NextMicrobatch& next);
   /// Begins a pass over what is on the device already.
   void begin(std::deque<DeviceMicrobatch> microbatches);
-  /// Takes all of a pass to the device and hands them out.
+  /// Takes all `count` microbatches of a pass to the device and hands them out.
   std::deque<DeviceMicrobatch> take(Index count);
   const DeviceMicrobatch& at(Index index);
   /// The forward pass of a chunk over its next microbatch is over; lets go of those that every

@@ -1,4 +1,4 @@
-// Moves averages behind each update: average = momentum average + (1 - momentum) value, in fp32.
+// Moves averages after each update: average = momentum average + (1 - momentum) value, in fp32.
 #include "train/step/moving_averages.h"
 
 #include "kernels/elementwise/elementwise.h"
@@ -17,8 +17,8 @@ void copy_numbers(device::Device& device, const Tensor& from, const Tensor& to) 
 
 }  // namespace
 
-/// Pairs each average with the parameter that it follows; averages in half precision get fp32
-/// masters.
+/// Pairs each average with the parameter that it follows; averages in other types than fp32 get
+/// fp32 masters. Each begins as what it follows.
 MovingAverages::MovingAverages(device::Device& device, autograd::ParameterList& parameters)
     : device_(device) {
   for (autograd::Parameter& parameter : parameters) {

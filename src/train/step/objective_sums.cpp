@@ -11,7 +11,7 @@ namespace mpitron::train {
 
 using tensor::Tensor;
 
-/// Sums an objective's losses and mask on the device, and returns the gradient with which its
+/// Sums each objective's losses and mask on the device, and returns the gradients with which the
 /// backward pass begins. Nothing is read here: the numbers are added up over microbatches first.
 std::vector<PassOutput> ObjectiveSums::add(autograd::Context& context,
                                            std::vector<models::Objective> objectives,

@@ -79,7 +79,7 @@ pipeline::StepCallbacks StagePasses::callbacks() {
               }};
 }
 
-/// Ends the passes of a step. Gradients of the output layer's weight have waited for this, and are
+/// Ends the passes of a step. Gradients of the output layer's weight that have waited for this are
 /// added in the order of the microbatches.
 StepGraph::Sums StagePasses::finish() {
   if (output_weight_.size() > 0) {

@@ -26,7 +26,7 @@ class StageRunner {
   std::vector<LossSums> run(const BatchPass& pass, const NextMicrobatch& next);
   /// Forgets what was recorded.
   void kernels_changed();
-  /// Returns what the layers told of their own losses in the last training pass; of this rank.
+  /// Returns what this rank's layers told of their own losses in the last run.
   const autograd::LayerSums& layer_sums() const { return layer_sums_; }
 
  private:

@@ -74,7 +74,7 @@ class TrainStep {
   /// A forward pass over one microbatch without gradients that ends in its logits.
   void logits(const HostMicrobatch& microbatch, const VisitLogits& visit,
               autograd::Mode mode = autograd::Mode::evaluate);
-  /// Runs a pass that ends in its objectives, on the ranks with the output layer.
+  /// Runs such a pass whose objectives `visit` gets, on the ranks with the output layer.
   void objectives(const HostMicrobatch& microbatch, const VisitObjectives& visit);
 
   /// Shows what a checkpoint keeps of the parameters that this rank updates: "model/NAME"; and

@@ -34,7 +34,7 @@ Profile::~Profile() {
   try_to_write();
 }
 
-/// Writes the profile if there is room: a training does not end where its profile finds none.
+/// Writes the profile; a training does not end where that fails.
 void Profile::try_to_write() {
   try {
     write();

@@ -21,7 +21,7 @@ using kernels::GemmAlgorithm;
 using kernels::GemmShape;
 using tensor::Tensor;
 
-/// Number of elements of a result that are compared.
+/// Most elements of a result that are compared.
 constexpr Index kMostCompared = Index{1} << 22;
 /// A gain below this share of the time may be noise: then the library's own choice stays.
 constexpr double kNoise = 0.02;

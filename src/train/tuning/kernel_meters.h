@@ -8,7 +8,7 @@
 #include "tensor/tensor.h"
 #include "train/tuning/tuning_file.h"
 
-// Bounds by which kernels that are measured against each other must agree.
+// Meters time what can compute one shape on a GPU, and compare the results.
 namespace mpitron::train {
 
 /// Bound of a difference, over the largest number: roundings of bf16 in another order.
