@@ -165,7 +165,7 @@ void Watchdog::stuck(const std::string& what, double seconds, const std::string&
   }
 }
 
-/// Finds the one whose last call lies farthest back: it holds up all others.
+/// Finds the one whose last call lies farthest back: most likely the others wait for it.
 const Neighbour* Watchdog::longest_silent() const {
   const Neighbour* longest_silent = nullptr;
   for (const Neighbour& other : setting_.neighbours) {
