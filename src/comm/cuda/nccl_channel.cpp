@@ -202,8 +202,8 @@ ncclUniqueId make_id() {
 }
 
 /// Orders the directions of a ring of `n` members such that members that go through their own ones
-/// connect most of them at once: pairs of an even first member before those of an odd one, and the
-/// pair of the last and the first member of an odd number by itself.
+/// connect most of them at once: pairs of an even first member before those of an odd one, and last
+/// the pair of the last and the first member.
 std::vector<std::pair<Index, Index>> directions_in_order(Index n) {
   std::vector<std::pair<Index, Index>> directions;
   const Index pairs = n == 2 ? 1 : n;
