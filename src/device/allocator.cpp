@@ -1,5 +1,5 @@
 // Hands out memory by size classes and keeps what is released, so a step whose sizes are those of
-// the step before asks the system for nothing. Small blocks are cut out of one piece of memory.
+// the step before asks the system for nothing. Of small blocks several are taken at once.
 #include "device/allocator.h"
 
 #include <algorithm>
