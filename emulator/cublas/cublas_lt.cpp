@@ -210,8 +210,7 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t p
   }
 }
 
-/// Names algorithms for a problem. Like the real library, the first may need a workspace or an
-/// alignment that the caller must have allowed.
+/// Names algorithms for a problem, only those whose workspace and alignment the caller has allowed.
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle,
                                               cublasLtMatmulDesc_t description,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,

@@ -1,4 +1,4 @@
-// Chooses among five made-up algorithms as libcublasLt does among thousands: by alignment,
+// Chooses among a few made-up algorithms as libcublasLt does among its many: by alignment,
 // workspace and the schemes that the caller allows.
 #include "emulator/cublas/cublas_lt_algorithm.h"
 
@@ -10,16 +10,16 @@
 namespace mpitron::emulator {
 namespace {
 
-/// Numbers of two algorithms: one takes every alignment and no workspace, the other reads 16 bytes
-/// at once.
+/// Numbers of two algorithms: one takes every alignment and no workspace, the other reads
+/// kVectorBytes at once.
 constexpr std::int32_t kPlain = 10, kVectors = 66;
 constexpr std::uint64_t kVectorBytes = 16;
 /// Bytes of workspace for each part of k.
 constexpr std::uint64_t kWorkspace = 4096;
 
-/// Lists every configuration that there is, in the order of the heuristic. The first one adds parts
-/// in the type of the result, which no product of ours may do: a caller that takes it is caught by
-/// its bits.
+/// Lists every configuration that there is, in the order of the heuristic. The first one stands for
+/// those that add parts in the type of the result, which no product of ours may do: no other has as
+/// many parts, so a caller that takes it has other bits.
 constexpr Algorithm kAlgorithms[] = {
     {.id = kVectors,
      .tile = CUBLASLT_MATMUL_TILE_128x128,

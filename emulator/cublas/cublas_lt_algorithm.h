@@ -36,7 +36,7 @@ void store(const Algorithm& from, cublasLtMatmulAlgo_t& to);
 
 /// Returns the algorithms that the heuristic names for a problem, best first.
 std::vector<Algorithm> answers(const ProductProblem& problem, const AlgorithmPreference& wanted);
-/// Tells whether the algorithm computes this problem; else the status that the library answers.
+/// Returns success where the algorithm computes this problem, else the library's answer.
 cublasStatus_t status_of(const Algorithm& algorithm, const ProductProblem& problem);
 
 }  // namespace mpitron::emulator

@@ -1,5 +1,5 @@
-// Multiplies for the emulated libcublasLt. Sums follow the hardware's order and rounding
-// (matrix_unit.h), since tests compare bits; speed comes from adding whole columns.
+// Multiplies for the emulated libcublasLt. Sums of 16 and 8 bits follow the order and rounding of
+// the matrix unit (matrix_unit.h); whole columns are added at a time, which is faster.
 #include "emulator/cublas/cublas_lt_product.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ std::vector<Sum> dense(const MatrixLayout& layout, const void* data, bool by_row
   return result;
 }
 
-/// Makes an element of d of its sum: scales, beta c, bias and GELU, in the library's order.
+/// Makes an element of d of its sum: scales, beta c, bias and GELU, in this order.
 template <class Sum>
 Sum finish(const QueuedProduct& product, Sum sum, std::int64_t row, std::int64_t offset) {
   const ProductProblem& problem = product.problem;
@@ -102,9 +102,8 @@ void add_column(cudaDataType_t, Sum* sums, const Sum* a, const Sum* b, std::int6
     }
   }
 }
-/// Adds fp32 without the matrix unit, as it is multiplied where TF32 is not allowed. Sums of
-/// numbers of 8 bits leave the unit every 128 of the depth, since the library is not told to be
-/// fast.
+/// Adds fp32 without the matrix unit, as where TF32 is not allowed. Sums of numbers of 8 bits leave
+/// the unit every kDepth of the depth, as without CUBLASLT_MATMUL_DESC_FAST_ACCUM.
 void add_column(cudaDataType_t type, float* sums, const float* a, const float* b, std::int64_t m,
                 std::int64_t depth) {
   if (type == CUDA_R_32F) {
@@ -153,8 +152,8 @@ void multiply(const QueuedProduct& product) {
   }
 }
 
-/// Ends the program unless the range lies in one block of the GPU: a pointer behind a tensor's end
-/// is an error even where memory follows.
+/// Ends the program unless the range lies in one block of the GPU: one that runs over into the next
+/// block is an error, too.
 void require_device_memory(const char* what, const void* address, std::uint64_t bytes) {
   if (!inside_one_block(address, bytes)) {
     fail(std::string("cublasLtMatmul: ") + what + " is not memory of a GPU that is in use");

@@ -79,7 +79,7 @@ struct Run {
   std::map<std::int64_t, float> numbers;
   void* workspace;
 
-  /// Takes the pack's pointer to a tensor; numbers by value are read now, as the library does.
+  /// Takes the pack's pointer to a tensor; numbers by value are read now.
   cudnnStatus_t add(const GraphTensor& tensor, const std::map<std::int64_t, void*>& pack) {
     const auto at = pack.find(tensor.id);
     if (tensor.is_virtual) {
@@ -183,8 +183,7 @@ cudnnStatus_t cudnnBackendGetAttribute(const cudnnBackendDescriptor_t descriptor
   }
 }
 
-/// Queues a plan: every tensor of the graph must be named by the pack, and the workspace be the
-/// GPU's.
+/// Queues a plan. The pack must name all tensors of the graph that are not virtual, and no other.
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan,
                                   cudnnBackendDescriptor_t pack) {
   const Descriptor &p = unwrap(plan), &named = unwrap(pack);

@@ -250,7 +250,8 @@ Values pointwise(const GraphOperation& o, const std::vector<const Values*>& inpu
   return result;
 }
 
-/// Reduces each row in the order of its elements.
+/// Reduces in the order of x's elements. Where the result has fewer heads, those that share one are
+/// reduced together.
 Values reduction(const GraphOperation& o, const Values& x) {
   const bool sum = o.reduction == CUDNN_REDUCE_TENSOR_ADD;
   Values result(o.output.sizes, o.output.type);
@@ -268,7 +269,7 @@ Values reduction(const GraphOperation& o, const Values& x) {
   return result;
 }
 
-/// Multiplies with fp32 sums in the order of k; both factors are rounded to the narrower type
+/// Multiplies with fp32 sums in the order of k; the left factor is rounded to the right one's type
 /// first.
 Values product(const GraphOperation& o, const Values& a, const Values& b) {
   Values result(o.output.sizes, o.output.type);

@@ -7,8 +7,7 @@
 #include <cudnn_graph.h>
 
 // Describes graphs of operations as cuDNN's backend API does, and evaluates them in fp32, one
-// operation after the other. A fused engine need not round between operations, so virtual tensors
-// keep fp32.
+// operation after the other. Each result is rounded to its tensor's type, virtual or not.
 namespace mpitron::emulator {
 
 struct GraphTensor {
@@ -36,12 +35,13 @@ struct GraphOperation {
 /// Returns the library's answer to an operation: sizes that do not fit, types that it has no
 /// operation for.
 cudnnStatus_t status_of(const GraphOperation& operation);
-/// Returns the library's answer to a graph: tensors that share an id but differ, virtual ones that
-/// are read before they are written or written twice, inputs or results that a graph does not have.
+/// Returns the library's answer to a graph. Refused are tensors that share an id but differ, a
+/// tensor that is written twice, a virtual one that is read before it is written, a number that is
+/// written, and a graph all of whose results are virtual.
 cudnnStatus_t status_of(const std::vector<GraphOperation>& operations);
 
-/// Evaluates a graph. `data` has every tensor that is neither virtual nor a number. Products take
-/// both factors in the narrower of their types; results are rounded to the type of their tensor.
+/// Evaluates a graph. `data` has every tensor that is neither virtual nor a number. Products round
+/// the left factor to the right one's type, which is bf16 or fp16.
 void evaluate(const std::vector<GraphOperation>& operations,
               const std::map<std::int64_t, void*>& data,
               const std::map<std::int64_t, float>& numbers);

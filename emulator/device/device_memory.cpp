@@ -1,6 +1,6 @@
 // Reserves one range of addresses for all emulated GPUs and opens it to queued work alone: pages
 // are protected (mprotect) whenever nothing runs, and a fault handler names who touches them.
-// Blocks are found first-fit below the highest address that ever was used.
+// Blocks take the first gap that is large enough.
 #include "emulator/device/device_memory.h"
 
 #include <algorithm>
@@ -73,8 +73,8 @@ class Arena {
     }
   }
 
-  /// Takes a block and fills it with 0xff, which is NaN in every type: numbers that nobody wrote
-  /// show.
+  /// Takes a block and fills it with 0xff, which is NaN in every floating-point type: numbers that
+  /// nobody wrote show.
   void* allocate(int device, std::size_t bytes) {
     bytes = round_up(std::max<std::size_t>(bytes, 1), kAlignment);
     const std::lock_guard lock(mutex_);

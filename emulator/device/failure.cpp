@@ -56,7 +56,8 @@ std::string name_of_function(const void* function) {
 
 namespace {
 
-/// Bounds of the addresses where programs, heaps and stacks lie: smaller numbers are numbers.
+/// Bounds of the addresses where programs, heaps and stacks lie; a word outside of them is taken
+/// for a number.
 constexpr std::uintptr_t kFirst = 0x1000'0000'0000, kLast = 0x7fff'ffff'ffff;
 
 bool is_host_memory(std::uintptr_t address) {

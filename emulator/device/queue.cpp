@@ -1,6 +1,6 @@
-// Runs queued work for whoever waits. A thread runs its own queue as far as it goes, then others'
-// (a rank's collective needs all ranks' streams), and gives up after 60 seconds without any
-// progress in the process.
+// Runs queued work for whoever waits. A thread runs the queue that it waits for as far as it goes,
+// then others' (a rank's collective needs all ranks' streams), and ends the process when for long
+// nothing has run in it.
 #include "emulator/device/queue.h"
 
 #include <chrono>

@@ -1,6 +1,5 @@
-// Compares and matches the calls of a communicator's ranks. Collectives run when every rank's first
-// open one is there; a send and its receive, when both are: NCCL promises no more, so neither may
-// callers expect it.
+// Compares and matches the calls of a communicator's ranks. A collective runs when all ranks'
+// streams have reached it; a message, when both of its ends have been reached.
 #include "emulator/nccl/nccl_clique.h"
 
 #include <algorithm>

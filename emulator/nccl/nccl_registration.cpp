@@ -12,7 +12,7 @@
 #include "emulator/device/queue.h"
 #include "emulator/nccl/emulated_nccl.h"
 
-// Keeps memory of NCCL's own, and counts the communicators that know it.
+// Keeps the blocks of ncclMemAlloc, and counts the registrations of each.
 
 namespace mpitron::emulator {
 namespace {

@@ -1,6 +1,5 @@
 // Emulates the part of the CUDA runtime that counts devices, tells their properties and checks
-// launches. A machine of up to 16 GPUs is described by variables of the environment
-// (emulated_stream.h).
+// launches. Variables of the environment describe the machine (emulated_stream.h).
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -130,8 +129,8 @@ int visible_devices() {
 int current_device() {
   return visible_devices() > 0 ? chosen_device : -1;
 }
-/// Every function of the runtime answers through this one, so that cudaGetLastError tells the last
-/// failure of the thread.
+/// Notes a status that a function of the runtime answers, so that cudaGetLastError tells the last
+/// failure of the thread. What is not ready is no failure.
 cudaError_t noted(cudaError_t status) {
   if (status != cudaSuccess) {
     last_error = status;

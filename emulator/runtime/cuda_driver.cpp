@@ -1,4 +1,4 @@
-// Emulates the functions of the CUDA driver that are called, which the program finds through the
+// Emulates the one function of the CUDA driver that is called, which the program finds through the
 // runtime, by name.
 #include <cstring>
 #include <string_view>

@@ -1,5 +1,5 @@
 // Emulates memory and copies of the CUDA runtime. A copy is checked when it is asked for and made
-// when the stream runs; so host memory that is freed in between is caught.
+// when the stream runs; so page-locked memory that was released in between is caught.
 #include <cstdint>
 #include <cstring>
 
@@ -33,7 +33,8 @@ std::size_t extent(std::size_t pitch, std::size_t row_bytes, std::size_t rows) {
   return rows == 0 ? 0 : (rows - 1) * pitch + row_bytes;
 }
 
-/// Tells whether a copy may expect this side on the device or on the host, and the side is there.
+/// Tells whether memory is there, on the device or on the host, where a copy expects it. Of the
+/// host it is only known that it is not the device's.
 bool lies_where(const void* address, std::size_t bytes, bool on_device) {
   return bytes == 0 || (on_device ? inside_one_block(address, bytes) : !is_device_memory(address));
 }
@@ -74,8 +75,7 @@ cudaError_t queue_fill(void* to, std::size_t pitch, int value, std::size_t row_b
   }));
 }
 
-/// Runs the work of the default stream, as a call without a stream waits: streams that do not block
-/// it go on later.
+/// Waits for the default stream, as a call without a stream does.
 cudaError_t finish_default_stream(cudaError_t queued) {
   if (queued == cudaSuccess) {
     const cudaStream_t stream = stream_or_default(nullptr);
@@ -109,8 +109,7 @@ cudaError_t cudaMallocAsync(void** memory, std::size_t bytes, cudaStream_t) {
   return cudaMalloc(memory, bytes);
 }
 cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream) {
-  /// Releases memory in stream order: work queued before may still use it, work behind it is
-  /// caught.
+  // Work that was queued before may still use it.
   return noted(enqueue(stream, "release", [memory] {
     release_device_memory(memory);
     return true;

@@ -1,5 +1,6 @@
-// Emulates mbarrier, named barriers and box copies of a block. A copy runs at once in odd blocks
-// and as late as possible in even ones, so that a missing wait shows in one of them.
+// Emulates mbarrier, named barriers and box copies of a block. A copy runs as late as possible in
+// even blocks, where a missing wait for it shows, and at once in odd ones, where it shows that its
+// place was still in use.
 #include "emulator/units/copy_barriers.h"
 
 #include <cstring>
@@ -48,7 +49,7 @@ struct Box {
 
 constexpr int kNamedBarriers = 16;
 
-/// Names a phase of a barrier to the race detector: its object has more than two bytes.
+/// Names a phase of a barrier to the race detector, by one of the object's first two bytes.
 template <class Barrier>
 const void* place_of(const Barrier& barrier, unsigned phase) {
   return reinterpret_cast<const char*>(&barrier) + phase % 2;

@@ -158,7 +158,7 @@ T atomicCAS(T* address, T expected, T value) {
   return expected;
 }
 /// Store the largest, or smallest, of what was there and `value`. A load and a store are enough:
-/// blocks run one after another, and threads switch only where they meet.
+/// blocks of a launch run one after another, and threads switch only where they meet.
 template <std::integral T>
 T atomicMax(T* address, T value) {
   return atomicExch(address, std::max(__atomic_load_n(address, __ATOMIC_RELAXED), value));
@@ -190,8 +190,8 @@ void __stcg(T* address, T value) {
   *address = value;
 }
 
-// Provide functions that CUDA's mathematical library has and the host's lacks. The fast ones are
-// exact here, so tests of bits compare kernels that avoid them.
+// Provide functions that CUDA's mathematical library has and the host's lacks. The fast ones
+// (__expf, ..) are as exact here as the others: their bits are not those of a GPU.
 using std::isfinite;
 using std::isinf;
 using std::isnan;

@@ -1,6 +1,6 @@
 // Emulates wgmma. A product is noted when it begins, its accumulators are filled with a marked NaN,
-// and it is executed when the warpgroup waits: whoever reads or overwrites too early is caught by
-// the mark.
+// and it is executed when the warpgroup waits: who reads too early gets NaN, and who has written
+// too early is found by the missing mark.
 #include "emulator/units/warpgroup_products.h"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ struct AttentionMerge {
   /// Both are read and written in place.
   InOut o;    // [s, b, n, d]
   InOut lse;  // [b, n, s]
-  /// Part of keys that o has not seen; neither is normalised again by the kernel.
+  /// Attention to keys that o has not seen, in the same form.
   In part_o;    // [s, b, n, d]
   In part_lse;  // [b, n, s]
 

@@ -24,7 +24,7 @@ class MetShapes {
       shapes_.insert(shape);
     }
   }
-  /// Returns what was noted; no more is.
+  /// Returns what was noted; from now on nothing is.
   std::set<Shape> end() {
     const std::lock_guard lock(mutex_);
     noting_ = false;

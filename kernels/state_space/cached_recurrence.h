@@ -16,9 +16,9 @@ using device::InOut;
 //               delta_rule.h), but position by position also where those meet in chunks
 //   order:      a row's bits depend on its own sequence alone: neither on how it was cut into
 //               pieces, nor on other pieces, nor on the number of threads
-//   outputs:    y and states `=`; states fp32
+//   outputs:    y and states `=`; states fp32, those of the convolution of x's type
 
-/// The convolution with SiLU; its state are the w - 1 inputs before a position, oldest first.
+/// The convolution with SiLU; its state is the w - 1 inputs before a position, oldest first.
 struct CachedConv {
   static constexpr const char* name = "cached_conv";
   In x;          // [t, 1, c]

@@ -17,7 +17,8 @@ using device::Out;
 //   types:      x, y, dy, dx of one type, fp32, bf16 or fp16 (reference: also fp64); weight and
 //               bias of any of these
 //   arithmetic: fp32 (reference: double), one rounding at the end
-//   order:      dweight and dbias in double over blocks of 32 positions, by samples
+//   order:      dweight and dbias by samples, in fp32 within blocks of 32 positions (reference:
+//               double), in double over blocks
 //   outputs:    `=`; dweight and dbias `+=` with accumulate
 
 struct CausalConvForward {

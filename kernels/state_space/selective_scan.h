@@ -20,8 +20,9 @@ using device::Out;
 //               of any of these; states fp32 (fp64 with fp64)
 //   arithmetic: fp32 (fp64: double; reference: double); logarithms of decays are summed in double
 //               within a chunk, and only differences of later minus earlier ones are raised
-//               (on the host to 0 where the decay is less than 2^-100, in fp64 than e^-690); with
-//               bf16 the host's matrix units may take fp32 factors as sums of two bf16, to 2^-17
+//               (on the host to 0 where the decay is less than e^-69, in fp64 than e^-690); with
+//               bf16 the host's matrix units may take fp32 factors as sums of two bf16, to 2^-17,
+//               without the product of the smaller parts
 //   order:      sums over heads, chunks and samples in their order; fixed by the shapes
 //   outputs:    `=`; da_log, dd, ddt_bias `+=` with accumulate
 

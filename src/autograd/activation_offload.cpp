@@ -1,6 +1,6 @@
 // Sends activations of the first layers to the host and brings them back, in the order in which the
-// backward pass wants them. Copies are ordered behind the kernels that make, and before those that
-// use, the elements; nothing waits on the host.
+// backward pass wants them. Copies run beside the kernels, behind those that make the elements and
+// before those that use them: only the stream and the lanes wait, for each other.
 #include "autograd/activation_offload.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Collects sums that layers tell, on the device, and reads them once a step: a read for each layer
-// would stop the stream.
+// Collects sums that layers tell, on the device, and reads them once a step: each read waits for
+// the stream.
 #include "autograd/auxiliary_losses.h"
 
 #include <algorithm>

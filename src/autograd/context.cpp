@@ -1,5 +1,5 @@
-// Tells a parameter's keeper when a tape that used it has ended. The keeper learns from the last
-// microbatch's that the gradient is complete.
+// Counts the tapes that still have gradients for a parameter, and tells its keeper when one of them
+// adds nothing more.
 #include "autograd/context.h"
 
 namespace mpitron::autograd {

@@ -1,5 +1,5 @@
-// Packs and unpacks weights in 4 bits. Unpacked weights live for one product, so memory holds one
-// layer's at a time.
+// Packs and unpacks weights in 4 bits. An unpacked weight lives for one product, so memory holds
+// one at a time.
 #include "autograd/four_bit_weight.h"
 
 #include "autograd/context.h"
@@ -8,7 +8,8 @@
 
 namespace mpitron::autograd {
 
-/// Rows of the weight are whole groups on every rank, else layouts would round differently.
+/// Refuses rows that are no whole groups on this rank: groups that ranks cut would have other
+/// scales than in other layouts.
 void pack_kept_weight(device::Device& device, Parameter& parameter) {
   if (!parameter.four_bits) {
     return;
@@ -39,7 +40,7 @@ void open_kept_weight(device::Device& device, Parameter& parameter) {
   }
 }
 
-/// One buffer of the layer's size, which lives as long as its product.
+/// Takes memory of the weight's size, which lives as long as the caller keeps the result.
 Tensor weight_numbers(Context& context, const Parameter& weight) {
   if (!weight.four_bits) {
     return weight.value;

@@ -25,8 +25,7 @@ void pack_kept_weight(device::Device& device, Parameter& parameter);
 void open_kept_weight(device::Device& device, Parameter& parameter);
 
 /// Returns what a product multiplies with: the weight's value or, of one in 4 bits, its numbers in
-/// the type that it had, made for this product from one reading of the codes. Both directions of a
-/// layer have the same.
+/// the type that it had, unpacked for this product. Both directions of a layer have the same.
 Tensor weight_numbers(Context& context, const Parameter& weight);
 
 }  // namespace mpitron::autograd

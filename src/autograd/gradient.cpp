@@ -1,5 +1,6 @@
-// Adds gradients to slots and sinks. Sinks that take products with beta are written directly;
-// others through a buffer that is added once.
+// Adds gradients to slots and sinks. Kernels write into a sink directly; where the gradient is to
+// be rounded first, or a sink in half precision holds some already, into a buffer that is added
+// once.
 #include "autograd/gradient.h"
 
 #include "kernels/elementwise/elementwise.h"

@@ -1,5 +1,5 @@
-// Hands out memory by size classes in stream order, and asks the system in large pieces. A steady
-// step finds all of its blocks here: its sizes are those of the step before.
+// Hands out memory by size classes and keeps what is released, so a step whose sizes are those of
+// the step before asks the system for nothing. Of small blocks several are taken at once.
 #include "device/allocator.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// One page serves many blocks up to this size; a larger one has its own.
 constexpr std::size_t kShared = std::size_t{64} << 10;
 
-/// Eight classes an octave waste at most 12 %; large blocks are whole huge pages.
+/// Rounds up: to one of eight sizes an octave where the granularity allows, which wastes less than
+/// an eighth; large blocks are whole huge pages.
 std::size_t class_capacity(std::size_t bytes, std::size_t granularity) {
   const std::size_t wanted = std::max(bytes, granularity);
   const std::size_t step =

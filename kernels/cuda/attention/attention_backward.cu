@@ -316,8 +316,8 @@ void visit(const AttentionBackward& kernel, F&& f) {
 
 }  // namespace
 
-/// Counts delta of each row and, with a bias, the sums that each block of queries has of its
-/// gradient, by distance.
+/// Returns the bytes of delta of all rows and, with a bias, of the sums that each block of queries
+/// has of its gradient, by distance.
 Index mma_workspace_bytes(const device::CudaStream&, const AttentionBackward& kernel) {
   const Index s = kernel.q.size(0), s_kv = kernel.k.size(0);
   Index floats = kernel.lse.numel();

@@ -43,8 +43,8 @@ class ForwardBlock {
     o_.clear();
   }
 
-  /// Walks the keys that a block of queries sees; scores, running softmax and values of a tile
-  /// follow each other while the next tile of keys and values is copied.
+  /// Walks the keys that a block of queries sees. The values of a tile are copied while its scores
+  /// and softmax are computed, the next keys while the values are added.
   __device__ void run() {
     const int group = rules_.head / a_.queries_per_group;
     const InputRows<T> k = a_.k.of(rules_.sample, group), v = a_.v.of(rules_.sample, group);

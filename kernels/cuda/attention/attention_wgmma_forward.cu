@@ -63,9 +63,9 @@ class WgmmaBlock {
         q_{aligned_dynamic_shared<T>()},
         barriers_(*reinterpret_cast<Barriers*>(v_tile(kStages).data)) {}
 
-  /// Splits the block's warpgroups: one thread copies queries, keys and values, the others
-  /// multiply. Keys and values have rings of their own, because the softmax stands between their
-  /// products.
+  /// Splits the block's warpgroups: of the first, one thread copies queries and keys and another
+  /// one values; the other warpgroups multiply. Keys and values have rings of their own, because
+  /// the softmax stands between their products.
   __device__ __forceinline__ void run() {
     if (threadIdx.x == 0) {
       barrier_init(barriers_.q, 1);
@@ -282,8 +282,7 @@ bool wgmma_fits(const device::CudaStream& stream, const AttentionForward& kernel
          });
 }
 
-/// Launches the kernel for Hopper, where the copy engine can read the tensors; another kernel runs
-/// them else.
+/// Launches the kernel for Hopper; the copy engine must be able to read the tensors.
 void run_wgmma(device::CudaStream& stream, const AttentionForward& kernel) {
   const bool fits = visit(kernel, [&]<class T, int D, int DV>() {
     using Block = WgmmaBlock<T, D, DV>;

@@ -1,5 +1,5 @@
-// Numerical contract: that of cached_attention.h. A warp has one head of one row and 256 positions:
-// its lanes score one position each, then add up the values, some components to a lane.
+// Numerical contract: that of cached_attention.h. A warp has one head of one row and kChunk
+// positions: its lanes score one position each, then add up the values, some components to a lane.
 #include "kernels/attention/cached_attention.h"
 #include "kernels/cuda/common/reduce.cuh"
 
@@ -146,8 +146,8 @@ struct HeadChunk {
   }
 };
 
-/// Attends a query of one head by one warp: 32 positions at a time get a score each, the warp
-/// agrees on the maximum, and each lane sums its components of the values.
+/// Attends a query of one head to one chunk by one warp: 32 positions at a time get a score each,
+/// the warp agrees on the maximum, and each lane sums its components of the values.
 template <class T, class O>
 __global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse) {
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -236,8 +236,9 @@ PieceTable table_of(const In& table, const In& cache) {
   return {elements<Index>(table), cache.size(2)};
 }
 
-/// Gathers the arguments. Long sequences are cut into chunks at fixed positions, so that their
-/// merge has one order for any batch.
+/// Gathers the arguments. Every row is cut into chunks at multiples of kChunk, as many as the
+/// longest of the batch needs; those behind a row's end have no weight in the join, so its bits do
+/// not depend on the others.
 template <class T>
 Attending<T> attending(const CachedAttention& k) {
   const Index chunks = chunks_of(k), items = heads_of_rows(k);

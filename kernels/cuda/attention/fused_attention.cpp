@@ -134,7 +134,7 @@ Index cudnn_workspace_bytes(const device::CudaStream& stream, const AttentionBac
 }
 
 /// Runs cuDNN's forward graph. A mask becomes a bias of the scores first, and rows that see nothing
-/// are cleared behind it, since the library leaves them undefined.
+/// are cleared behind it, since the graph gives them some mean of the hidden values.
 void run_cudnn(device::CudaStream& stream, const AttentionForward& k) {
   char* const workspace = aligned_workspace(stream, k);
   std::vector<const void*> data = {k.q.data, k.k.data, k.v.data, k.o.data, k.lse.data};

@@ -140,7 +140,8 @@ class AttentionGraph {
 
 }  // namespace
 
-/// Builds O = softmax(scale Q K^T + mask) V with lse, in fp32 between the products.
+/// Builds O = softmax(scale Q K^T + mask) V with lse, in fp32 up to the probabilities, which are
+/// rounded to the inputs' type.
 FusedGraph forward_graph(const FusedProblem& p) {
   AttentionGraph a(p);
   FusedGraph& graph = a.graph;
@@ -159,8 +160,8 @@ FusedGraph forward_graph(const FusedProblem& p) {
   return std::move(graph);
 }
 
-/// Builds the gradients from q, k, v, o, lse: scores are made again, ds = p (dp - delta), and three
-/// products follow.
+/// Builds the gradients from q, k, v, o, lse: scores are made again, dv is a product of p, and dk
+/// and dq are products of ds = p (dp - delta).
 FusedGraph backward_graph(const FusedProblem& p) {
   AttentionGraph a(p);
   FusedGraph& graph = a.graph;

@@ -45,8 +45,8 @@ class Layouts {
   bool fit() const { return fit_; }
 
  private:
-  /// Adds a tensor's heads; alignment is that of all its rows, by which the library chooses how to
-  /// load.
+  /// Adds a tensor's heads, which fit where each of their rows is contiguous and aligned to 16
+  /// bytes.
   Layouts& add(FusedHeads& to, const ConstTensorView& view, Index r) {
     const auto heads = heads_of(view, g_, r, samples_);
     const auto bytes = static_cast<Index>(size_of(view.dtype));

@@ -177,7 +177,7 @@ void FusedGraph::map(Map f, std::initializer_list<Tensor> inputs, Tensor to, DTy
   state_->add_operation(std::move(operation));
 }
 
-/// Adds a sum or maximum over the dimensions in which `to` has one element.
+/// Adds a sum or maximum over the dimensions in which `to` has one element where x has several.
 void FusedGraph::reduce(Reduction f, Tensor x, Tensor to) {
   Descriptor mode = make(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
   set(mode, CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE,
@@ -330,7 +330,7 @@ Index FusedPlan::workspace_bytes() const {
   return state_->workspace;
 }
 
-/// Runs the plan; pointers are in the order in which the graph's tensors were made.
+/// Runs the plan; pointers are in the order in which the graph's tensors in memory were made.
 void FusedPlan::run(device::CudaStream& stream, std::span<const void* const> data,
                     void* workspace) try {
   const FusedGraph::State& graph = *state_->graph;

@@ -16,8 +16,8 @@ struct AnyElements {
 using AnyInput = AnyElements<const void*>;
 using AnyOutput = AnyElements<void*>;
 
-/// Loads numbers of a type that is known at run time; a switch per pack costs less than a kernel
-/// for each combination of types.
+/// Loads numbers of a type that is known at run time, by a switch for each pack: so there need not
+/// be a kernel for each combination of types.
 template <int N>
 __device__ Floats<N> load(const AnyInput& x, Width<N> width) {
   switch (x.dtype) {

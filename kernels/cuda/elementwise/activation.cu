@@ -8,7 +8,7 @@ namespace {
 
 using namespace cuda;
 
-/// Rows of the arguments; x holds the gate and, f columns further on, what is gated.
+/// Rows of the arguments; with a gate, x holds it and, f columns further on, what is gated.
 template <class T>
 struct ActivationRows {
   Rows<const T> x, dy;
@@ -38,8 +38,7 @@ __device__ Floats<N> biased(const T* x, const T* bias, Index i, Width<N> width) 
   return each([](float v, float b) { return v + b; }, value, load(bias + i, width));
 }
 
-/// y = activation(x + bias), a pack of 16 bytes to a thread. All kernels of this file are bound by
-/// memory, so nothing passes through shared memory.
+/// y = activation(x + bias), a pack at a time where addresses allow it.
 template <class T, Activation kActivation>
 __global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {

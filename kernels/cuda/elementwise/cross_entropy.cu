@@ -149,8 +149,7 @@ __global__ void join_rows(const __grid_constant__ Join a) {
   }
 }
 
-/// Arguments of the backward pass: factors that fold label smoothing and the size of the
-/// vocabulary, so that a column costs one exponential and one multiply-add.
+/// Arguments of the backward pass; two factors fold label smoothing and the size of the vocabulary.
 template <class T>
 struct Gradient {
   const std::int64_t* labels;

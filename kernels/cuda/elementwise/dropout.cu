@@ -12,8 +12,8 @@ constexpr int kBlock = 128, kLanes = 16;
 constexpr int kParts = kLanes / kPack;          // threads that share a block of columns
 constexpr int kPacksAThread = kBlock / kLanes;  // one for each half of each word
 
-/// Returns dropout_keeps for the columns that lanes `column` % 16 and the next of a block serve:
-/// bit kPack p + i belongs to column 16 p + i behind the global `column`.
+/// Returns dropout_keeps for the columns that kPack lanes of a block serve, from `column` % kLanes
+/// on: bit kPack p + i belongs to column kLanes p + i behind the global `column`.
 __device__ std::uint64_t kept_columns(const DropoutMask& mask, Index column, Index sequence,
                                       Index sample) {
   const auto lane = static_cast<std::uint32_t>(column / kBlock * kLanes + column % kLanes);
@@ -42,8 +42,7 @@ struct MaskedRows {
 };
 
 /// Calls put(row, i, load(row, i, width), factors) for all elements; a factor is 0 or 1 / (1 - p).
-/// Packs that one Philox call serves are loaded two at a time, so that both are on their way at
-/// once.
+/// Packs are loaded two at a time, so that both are on their way at once.
 template <class Load, class Put>
 __device__ void for_masked(const MaskedRows& a, Load&& load, Put&& put) {
   if (!a.mask.active()) {

@@ -67,7 +67,7 @@ struct SortedTokens {
 };
 
 /// Counts, for each token, those of the same row before it in its block: each thread compares its
-/// row with all before it, in shared memory.
+/// row with all of the block, in shared memory.
 __global__ __launch_bounds__(kTokens) void rank_tokens(SortedTokens a) {
   __shared__ int rows[kTokens];
   const int i = static_cast<int>(threadIdx.x), first = static_cast<int>(blockIdx.x) * kTokens;
@@ -142,7 +142,7 @@ __global__ __launch_bounds__(kTokens) void place_tokens(SortedTokens a) {
 }
 
 /// Adds a row's gradients in the order of its tokens, in registers, loading some ahead. Nothing is
-/// added by atomics, so a row that all tokens share costs time but no bits.
+/// added by atomics, whose order would be open.
 template <class T, class Td>
 __global__ void add_gradients(const __grid_constant__ SortedTokens a,
                               const __grid_constant__ Rows<const T> dy,

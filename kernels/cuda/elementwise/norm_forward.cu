@@ -21,8 +21,8 @@ struct Forward {
   float eps;
 };
 
-/// Normalises rows: statistics first (mean and squares around it), then results from the same
-/// registers.
+/// Normalises rows: statistics first (mean and squares around it), then results, from the same
+/// registers where a row fits them.
 template <class X, class Y>
 __global__ __launch_bounds__(kMostThreads) void norm_rows(const __grid_constant__ Forward<X, Y> a) {
   __shared__ float partial[kMostWarps];

@@ -55,7 +55,7 @@ struct AdamTensor {
 };
 
 /// Updates packs of Adam's tensors. A pack of scaled numbers needs its block's exponent, so threads
-/// of a block of 64 elements agree on it.
+/// that share a block of stored numbers agree on it.
 __global__ void adam_packs(const __grid_constant__ Table<AdamTensor> table) {
   const Share<AdamTensor>& share = table.share();
   const AdamTensor& a = share.tensor;

@@ -29,8 +29,8 @@ __device__ void add_to_bins(Bin* bins, int first, const std::int64_t (&parts)[3]
   }
 }
 
-/// Sums of one thread before they go to the bins: three digits, in which nearly all sums of squares
-/// of a tensor lie; the window follows the values.
+/// Sums of one thread before they go to the bins: three neighbouring digits, which move to where a
+/// value lies outside of them.
 struct Window {
   Bin* bins;
   int first = 0;

@@ -232,7 +232,8 @@ void run(device::CudaStream& stream, const RouterZLossBackward& k) {
 
 namespace {
 
-/// Updates biases; a few numbers, so every thread adds all tokens, in order.
+/// Updates biases; every thread adds up the tokens of all experts, in order, for they are few
+/// numbers.
 __global__ void update_bias(const double* tokens, float* bias, Index n, float rate) {
   double sum = 0;
   for (Index e = 0; e < n; ++e) {

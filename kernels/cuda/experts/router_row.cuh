@@ -75,8 +75,8 @@ void visit_arithmetic(DType logits, F&& f) {
 // ---------------------------------------------------------------------------------------------
 // rows and warps
 
-/// Chooses how many warps of a block share `rows` numbers of T for each expert: as many as 48 KiB
-/// hold, which needs no opt-in.
+/// Chooses how many warps a block has, each with `rows` numbers of T for each expert in shared
+/// memory: as many, up to four, as fit what a kernel has without asking.
 template <class T>
 LaunchShape warp_shape(Index t, Index n, Index rows) {
   const Index bytes = rows * n * static_cast<Index>(sizeof(T));

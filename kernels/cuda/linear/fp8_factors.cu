@@ -5,7 +5,7 @@
 namespace mpitron::kernels::cuda {
 namespace {
 
-/// Makes both factors by a single thread; they are a few bytes behind the amax of this step.
+/// Makes both factors by a single thread.
 __global__ void find_factors(const float* a_amax, const float* b_amax, float* factors,
                              Fp8Scaling a_scaling, Fp8Scaling b_scaling) {
   factors[0] = 1 / fp8_scale(*a_amax, a_scaling);

@@ -47,7 +47,7 @@ GemmShape shape_of(const Fp8Matmul& k) {
           .c_alignment = alignment_of(k.c.data)};
 }
 
-/// Tells whether the GPU multiplies the numbers as they are (compute capability 8.9 and up).
+/// Tells whether the GPU multiplies the numbers as they are.
 bool is_native(const device::CudaStream& stream, const Fp8Matmul& k) {
   constexpr int kFirst = 89;
   const GemmShape p = shape_of(k);

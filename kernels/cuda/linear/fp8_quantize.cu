@@ -4,8 +4,8 @@
 #include "kernels/cuda/linear/fp8_blocks.cuh"
 #include "kernels/linear/fp8_quantize.h"
 
-// Numerical contract: that of kernels/linear/fp8_quantize.h. Largest values are found in two steps,
-// parts and their join, since maxima need no order; a transposed copy is made beside a plain one.
+// Numerical contract: that of kernels/linear/fp8_quantize.h. The largest value of a whole matrix is
+// found in two steps, parts and their join, those of blocks in one: maxima need no order.
 namespace mpitron::kernels {
 
 namespace {

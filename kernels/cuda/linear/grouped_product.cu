@@ -7,7 +7,7 @@
 namespace mpitron::kernels::cuda {
 namespace {
 
-/// Products of one launch, as many as 4 KiB of kernel arguments hold.
+/// Products of one launch, which are its arguments: every GPU takes 4 KiB of them.
 constexpr std::size_t kMostProducts = 96;
 
 struct Product {

@@ -5,11 +5,11 @@
 
 namespace mpitron::kernels::cuda {
 
-/// Multiplies for experts too small to fill a GPU one by one, as one launch: [128, 128] tiles of
-/// all of them, each the work of a block, on tensor cores.
+/// Multiplies for experts too small to fill a GPU one by one, as one launch: tiles of all of them,
+/// each the work of a block, on tensor cores.
 ///
-/// Numerical contract: that of matmul.h; k in order, in pieces of 16, whatever the other
-/// products are.
+/// Numerical contract: that of matmul.h; k in order, in pieces of 16, whatever the other products
+/// are.
 class GroupedProduct {
  public:
   static constexpr const char* name = "grouped_product";

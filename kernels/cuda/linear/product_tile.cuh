@@ -4,9 +4,10 @@
 #include "intrinsics.cuh"
 #include "kernels/cuda/common/vector.cuh"
 
-// Computes a block's tile of a matrix product on tensor cores: [128, 128] sums over k in fp32 of
-// 16-bit factors, which come through shared memory in pieces of 64 of k, three pieces at a time. A
-// factor lies in memory either with k along its rows or with its own extent (m or n) along them.
+// Computes a block's tile of a matrix product on tensor cores: [kTile, kTile] sums over k in fp32
+// of 16-bit factors, which come through shared memory in pieces of kTileDepth of k, kTileStages at
+// a time. A factor lies in memory either with k along its rows or with its own extent (m or n)
+// along them.
 
 namespace mpitron::kernels::cuda {
 
@@ -125,7 +126,7 @@ class TileSums {
   float sums_[kDown][kAcross][4] = {};
 };
 
-/// Sums a tile over k, piece after piece: while one is multiplied, the next two come.
+/// Sums a tile over k, piece after piece: while one is multiplied, the next ones come.
 template <class T, bool kDepthInRowsA, bool kDepthInRowsB>
 __device__ TileSums multiply_tile(const Factor& a, const Factor& b, int k) {
   std::uint16_t* const shared = dynamic_shared<std::uint16_t>();

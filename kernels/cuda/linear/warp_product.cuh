@@ -142,8 +142,8 @@ struct SharedTile {
   }
 
  private:
-  /// Steps from chunk 0 or 1 of a row to that an even number further on: places for all of a row's
-  /// matrices from one address, by constants.
+  /// Steps from chunk 0 or 1 of a row to the one an even number further on: places for all of a
+  /// row's matrices from one address, by constants.
   static const __device__ T* step(const T* place, int chunks) {
     const auto within =
         reinterpret_cast<std::uintptr_t>(place) ^ static_cast<std::uintptr_t>(chunks % 8 * 16);

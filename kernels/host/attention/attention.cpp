@@ -1,6 +1,6 @@
 // Shares the heads of an attention out over threads: forward by head, backward by key/value head
-// with all of its query heads, so that no sum has two writers. Tasks differ in length (causal
-// masks, padding), so each thread takes the next one.
+// with all of its query heads, so that no sum has two writers. Tasks may differ in length
+// (padding), so each thread takes the next one.
 #include "kernels/attention/attention.h"
 
 #include <atomic>

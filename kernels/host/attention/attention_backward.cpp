@@ -1,7 +1,7 @@
 // Computes the backward pass of attention (Dao et al. 2022: scores are made again from q, k and
 // lse). Numerical contract: products and sums in fp32, P and dS rounded to the inputs' type before
-// they enter a product; tiles of 96 queries x 192 keys in a fixed order, dK and dV over the heads
-// of a group in their order.
+// they enter a product; tiles of kQueryTile queries x kKeyTile keys in a fixed order, dK and dV
+// over the heads of a group in their order.
 #include <array>
 #include <limits>
 #include <numeric>

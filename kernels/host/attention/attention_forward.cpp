@@ -1,6 +1,6 @@
 // Computes attention's forward pass with a running softmax (Milakov and Gimelshein 2018; Dao et al.
 // 2022). Numerical contract: scores, maxima and sums in fp32, P rounded to the inputs' type before
-// it is multiplied with V, the output rounded once; keys in blocks of 512 in order.
+// it is multiplied with V, the output rounded once; keys in blocks of kKeyBlock in order.
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -16,8 +16,8 @@ constexpr Index kQueryBlock = 96;  // a multiple of kRows
 constexpr Index kKeyBlock = 512;   // a multiple of kCols: the scores of 6 rows stay in L1
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Computes one head: for blocks of 96 queries and 512 keys, 6 rows at a time: scores, maximum,
-/// exp, O = O * correction + P V.
+/// Computes one head: for each block of queries and each of keys, kRows rows at a time: scores,
+/// maximum, exp, O = O * correction + P V.
 template <class T, int D, bool Drop>
 class ForwardHead {
  public:

@@ -1,5 +1,5 @@
-// Merges two parts of an attention over different keys by their lse, in fp32 (context parallelism,
-// blocks of a cache). The result is rounded once.
+// Merges two parts of an attention over different keys by their lse, in place and in fp32: what
+// ranks that share a sequence do with theirs.
 #include "kernels/attention/attention_merge.h"
 
 #include <cmath>

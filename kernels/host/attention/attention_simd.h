@@ -1,6 +1,6 @@
 #pragma once
 // Chooses the vector type of the attention kernels: 16 floats, with the operations of both files
-// below. It is the one place that knows which machine this is.
+// below.
 #if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512BW__) && defined(__AVX512VL__)
 #include "kernels/host/attention/attention_simd_avx512.h"
 namespace mpitron::kernels::host::attention {

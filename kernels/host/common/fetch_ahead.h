@@ -15,7 +15,7 @@ inline constexpr std::intptr_t kFetchedAhead = 6144;  // bytes
   __builtin_prefetch(line);
 }
 
-/// Fetches what is read 6 KiB later.
+/// Fetches what is read kFetchedAhead bytes later.
 template <class T>
 [[gnu::always_inline]] inline void fetch_ahead(const T* x) {
   fetch(reinterpret_cast<const char*>(x) + kFetchedAhead);

@@ -178,8 +178,7 @@ inline float lane_max(Float x) {
   __builtin_prefetch(p, kRead, kSecondLevel);
 }
 
-/// Distance of fetches. Far ahead: what fetches by itself in the processor ends at each page, and
-/// starts anew with every row.
+/// Distance of fetches. It is long, since the processor's own fetching ahead ends at each page.
 inline constexpr std::intptr_t kBytesAhead = 4096;
 template <class T>
 [[gnu::always_inline]] inline void prefetch_ahead(const T* x) {

@@ -1,6 +1,5 @@
 // Applies activations, plain or gated (SwiGLU and its kin), with their bias, on the host. Work is
-// cut into tiles of a row, since rows may be few and wide; a tile is read once and written once, so
-// the kernels are bound by memory except where an exponential costs more.
+// cut into tiles of a row, since rows may be few and wide; a tile is read once and written once.
 #include "kernels/elementwise/activation.h"
 
 #include "kernels/host/common/views.h"

@@ -38,7 +38,7 @@ struct GeluTanh {
 };
 
 /// Uses x Phi(x) = max(x, 0) - |x| Phi(-|x|), which keeps the precision of the left tail. Beyond 14
-/// the tail is below fp32's smallest number.
+/// the tail is below fp32's smallest normal number.
 struct GeluErf {
   static simd::Float value(simd::Float x) {
     const simd::Float a = simd::min(simd::splat(14.f), simd::abs(x));

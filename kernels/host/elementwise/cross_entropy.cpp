@@ -1,6 +1,6 @@
 // Computes the cross entropy of rows of logits on the host. A vocabulary's row is the longest of a
 // step, so the forward pass reads it once from memory, in chunks that stay in L1, and the backward
-// pass writes over it (numerics: docs/numerics.md, Orders).
+// pass may write over it (numerics: docs/numerics.md, Orders).
 #include "kernels/elementwise/cross_entropy.h"
 
 #include <cmath>
@@ -47,8 +47,8 @@ float row_max(const T* x, Index n) {
   return result;
 }
 
-/// Computes e^(x - origin) as 2^(x log2 e - offset), which saves three operations. What rounding
-/// the offset does is known exactly, and whoever uses the sum takes it back.
+/// Computes e^(x - origin) as 2^(x log2 e - offset), by one fused multiply-add and a power of two.
+/// What rounding the offset does is known, and whoever uses the result takes it back (`excess`).
 struct Power {
   static constexpr float kLog2E = 1.44269504f;
   static constexpr float kLn2 = 0.693147181f;

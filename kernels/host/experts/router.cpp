@@ -1,5 +1,5 @@
 // Chooses experts and their probabilities on the host, one row (token) at a time. The formulas are
-// those of kernels/experts/router_math.h, shared by all devices.
+// those of kernels/experts/router_row.h, which the reference has, too.
 #include "kernels/experts/router.h"
 
 #include "kernels/host/experts/router_rows.h"

@@ -1,7 +1,7 @@
-// Multiplies matrices of fp32 and bf16 through oneDNN, and fp16 as fp32 copies. b is packed in
-// panels where rows are many enough to pay for it, and a transposed a is made plain by panels,
-// since oneDNN splits k for transposed sources; both panels lie in the workspace and depend on the
-// shape alone.
+// Multiplies matrices through oneDNN, those of types that it does not multiply here as fp32 copies,
+// and fp64 by plain loops. b is packed in panels where rows are many enough to pay for it, and a
+// transposed a is made plain by panels, since oneDNN splits k for transposed sources; both panels
+// lie in the workspace and depend on the shape alone.
 #include "kernels/linear/matmul.h"
 
 #include <algorithm>

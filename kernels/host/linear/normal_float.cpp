@@ -1,5 +1,5 @@
 // Packs and unpacks weights in NormalFloats of 4 bits (Dettmers et al. 2023, QLoRA) on the host.
-// Groups of 64 never cross rows, so rows are shared out over threads.
+// Groups do not cross rows, so rows are shared out over threads.
 #include "kernels/linear/normal_float.h"
 
 #include "kernels/host/common/views.h"

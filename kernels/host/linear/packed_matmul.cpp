@@ -50,8 +50,8 @@ struct Results {
   }
 };
 
-/// The product of one head: rows times blocks, in tiles of at most 8 rows and 4 blocks of sums in
-/// registers.
+/// The product of one head: rows times blocks, in tiles of at most kRows rows and some blocks,
+/// whose sums are in registers.
 template <class Weights, class Y>
 class Product {
  public:

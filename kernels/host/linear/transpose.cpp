@@ -75,10 +75,10 @@ void transpose_block(const T* from, Index from_stride, T* to, Index to_stride) {
 template <class T>
 constexpr Index kBlockRows = 64 / static_cast<Index>(sizeof(T));
 
-/// Transposes the part of the matrix at (row, column), at most kTileRows x kTileColumns.
 constexpr Index kTileRows = 256;
 constexpr Index kTileColumns = 64;
 
+/// Transposes the part of the matrix at (row0, column0), at most kTileRows x kTileColumns.
 template <class T>
 void transpose_tile(const Transpose<T>& task, Index row0, Index column0) {
   const Index row_end = std::min(task.rows, row0 + kTileRows);

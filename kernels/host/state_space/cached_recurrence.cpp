@@ -49,7 +49,7 @@ float* take_over(const InOut& states, const CachedPiece& piece, Index head) {
   return own;
 }
 
-constexpr Index kConvTile = 64;  // channels, which stay in the nearest cache
+constexpr Index kConvTile = 64;  // channels of a task
 
 /// x of the w - 1 positions before a piece and of the piece, in a tile of channels.
 template <class T>

@@ -10,7 +10,7 @@ namespace {
 using namespace host;
 using simd::Float;
 
-constexpr Index kTile = 64;   // channels; a thread has several in a row
+constexpr Index kTile = 64;   // channels; a thread has one or more of these tiles
 constexpr Index kBlock = 32;  // positions whose sums are added in fp32
 constexpr Index kSteps = 8;   // positions that share what they load
 constexpr Index kUsual = 4;   // taps of a convolution that has such steps
@@ -291,7 +291,7 @@ class ChannelGradients {
   Taps taps_;
   DocumentStarts starts_;
   TapSums sums_;
-  std::vector<float> before_;  // [w - 1 and a block's, channels]
+  std::vector<float> before_;  // [w - 1 + max(kSteps, w - 1), channels]
 };
 
 }  // namespace

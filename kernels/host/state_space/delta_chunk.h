@@ -32,7 +32,7 @@ inline Index place_of_state(const DeltaRuleInputs& in, const DeltaChunk& chunk, 
   return row * in.key_dim() * in.value_dim();
 }
 
-/// Queries or keys of a head in a chunk, [count, k], each `scale` long.
+/// Queries or keys of a head in a chunk, [count, k], normalised to the length `scale`.
 template <class T, class Real>
 class UnitRows {
  public:

@@ -8,8 +8,8 @@
 
 namespace mpitron::kernels::host {
 
-/// What a value head has at one position, and its state's way from one to the next, as generation
-/// walks; rows of a state are keys.
+/// A value head at one position, and the steps of its state from one to the next, for generation.
+/// The state is [k, v].
 template <class T>
 class DeltaHead {
  public:
@@ -37,7 +37,7 @@ class DeltaHead {
     const double g = rate_ * (std::max(raw, 0.0) + std::log1p(small));
     keep_ = static_cast<float>(std::exp(g));
   }
-  /// `state` of the position before fades; what of the value it does not say yet is in d_.
+  /// The state of the position before fades; d_ becomes what it does not say yet of the value.
   void fade(float* state) {
     std::copy(v_.begin(), v_.end(), d_.begin());
     for (Index r = 0; r < keys_; ++r) {
@@ -49,7 +49,7 @@ class DeltaHead {
       }
     }
   }
-  /// The rest of the way, from the faded state.
+  /// The faded state takes d_ in, times beta.
   void correct(float* state) {
     for (Index r = 0; r < keys_; ++r) {
       float* const row = state + r * values_;

@@ -7,7 +7,8 @@
 
 namespace mpitron::kernels::host {
 
-/// ln(1 + u) for u in [0, 1] to 2e-7 relative: the series of the area tangent, at most 1/3.
+/// ln(1 + u) for u in [0, 1] to 2e-7 relative: the series of artanh(t) with t = u / (2 + u), which
+/// is at most 1/3.
 inline simd::Float log1p_of_power(simd::Float u) {
   const simd::Float t = u * simd::reciprocal(2.F + u), t2 = t * t;
   simd::Float p = simd::fma(simd::splat(1.F / 15), t2, simd::splat(1.F / 13));
@@ -37,9 +38,9 @@ void softplus(Index n, const Real* x, Real* to, Real* derivative) {
 }
 
 /// How a state fades in a chunk: the logarithm a of the decay since the chunk's start, and what it
-/// leaves of one position for another. Of positions before a document's begin nothing is left, and
-/// nothing where the decay is less than a sum notices: products with numbers below the normal ones
-/// take a processor a hundred times as long.
+/// leaves of one position for another. Nothing is left of positions before a document's begin, and
+/// of those whose decay is below e^kDeepest: no sum notices them, and numbers below the normal ones
+/// would make products slow.
 template <class Real>
 class Fading {
  public:
@@ -71,7 +72,7 @@ class Fading {
   const Real* to_end() const { return to_end_.data(); }
   Real kept() const { return from_before_[at(count_ - 1)]; }
 
-  /// [count, count]: e^(a_i - a_k) below the diagonal and on it, 0 above.
+  /// [count, count]: e^(a_i - a_k) below the diagonal and on it, 0 above and where nothing is left.
   void decays(Real* to) {
     if constexpr (std::is_same_v<Real, float>) {
       for (Index begin = 0; begin < count_; begin += kBlock) {
@@ -93,13 +94,13 @@ class Fading {
 
  private:
   static constexpr Index kBlock = simd::kLanes;
-  static constexpr double kDeepest = sizeof(Real) == sizeof(float) ? -69 : -690;  // 2^-100
+  static constexpr double kDeepest = sizeof(Real) == sizeof(float) ? -69 : -690;
 
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   static simd::Float power(simd::Float x) {
     return x < static_cast<float>(kDeepest) ? simd::Float{} : simd::exp(x);
   }
-  /// to[i] = e^x[i], or 0 where that is too little.
+  /// to[i] = e^x[i], or 0 where x[i] is below kDeepest.
   static void powers(Index n, const double* x, Real* to) {
     if constexpr (std::is_same_v<Real, float>) {
       std::transform(x, x + n, to, [](double value) { return static_cast<float>(value); });
@@ -116,8 +117,8 @@ class Fading {
     using Doubles [[gnu::vector_size(128)]] = double;
     return __builtin_convertvector(a_[at(i)] - load_lanes<Doubles>(a_.data() + begin), simd::Float);
   }
-  /// Sixteen columns. Between blocks of positions the power of the sum of two differences, neither
-  /// above 0, is a product.
+  /// The columns of a block of positions. For later blocks a_i - a_k is the sum of two differences,
+  /// neither above 0, so its power is the product of theirs.
   template <class Lanes>
   void decay_columns(Index begin, Real* to, Lanes lanes) {
     const simd::Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

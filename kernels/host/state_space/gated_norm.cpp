@@ -32,7 +32,7 @@ struct Gate {
   return {z * open.value, simd::fma(z * open.complement, open.value, open.value)};
 }
 
-/// The value as memory has it.
+/// x rounded to T.
 template <class T>
 [[gnu::always_inline]] inline Float rounded(Float x) {
   if constexpr (std::is_same_v<T, float>) {
@@ -44,8 +44,8 @@ template <class T>
   }
 }
 
-/// A row is passed over twice, for its sums and for its results; what the first pass has made of
-/// the gate is kept.
+/// A group of a row is passed over twice, for its sum and for its results. The first pass keeps
+/// silu(z), or, where the gate comes first, x silu(z).
 template <class T, bool gate_first, class Store>
 void forward(const GatedNormForward& k, Index first, Index last, const float* weights,
              Store store) {

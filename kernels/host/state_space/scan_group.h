@@ -21,7 +21,7 @@ inline ScanChunk scan_chunk(const ScanInputs& in, Index size, Index sample, Inde
 inline Index scan_chunks(const ScanInputs& in, Index size) {
   return (in.x.size(0) + size - 1) / size;
 }
-/// Where memory as `states` of the forward pass has that of a head.
+/// Where memory of the form of `states` has that of a head before a chunk.
 inline Index place_of_state(const ScanInputs& in, const ScanChunk& chunk, Index head) {
   const Index row = (chunk.number * in.x.size(1) + chunk.sample) * in.heads() + head;
   return row * in.state_dim() * in.head_dim();

@@ -57,7 +57,7 @@ class HeadsForward {
       advance(state);
     }
   }
-  /// scores, decays and dt of each pair of positions, [count, count].
+  /// Scores times decays times dt of each pair of positions, [count, count].
   const Real* mixed() {
     const Index count = chunk_.count;
     Real* const to = mixed_.room(count * count);

@@ -16,7 +16,7 @@ std::size_t number_of_head(const ScanInputs& in, const ScanChunk& chunk, Index h
   return static_cast<std::size_t>((chunk.number * in.x.size(1) + chunk.sample) * in.heads() + head);
 }
 
-/// What all chunks of all heads have.
+/// What a backward pass keeps of all chunks of all heads.
 template <class T, class Real>
 struct ScanPass {
   const SelectiveScanBackward& k;
@@ -65,7 +65,7 @@ void states_backward(ScanPass<T, Real>& pass, Index sample, const HeadRange& hea
   }
 }
 
-/// The heads of a group in one chunk.
+/// The gradients of the heads of a group in one chunk.
 template <class T, class Real>
 class ChunkBackward {
  public:
@@ -115,7 +115,8 @@ class ChunkBackward {
     finish(head, pass_.sums[number]);
   }
 
-  /// Pairs of positions of the chunk: the products of dy and x become what c and b get of them.
+  /// What pairs of positions of the chunk give to x, dt and decays and, through `pairs_`, to b and
+  /// c.
   void inside_chunk() {
     Real *const turned_x = turned_.room(p_ * count_), *const w = w_.room(count_ * count_);
     turn(count_, p_, x_.data(), turned_x);
@@ -142,8 +143,8 @@ class ChunkBackward {
     set_product<T>({count_, p_, count_, Triangle::upper}, turned(mixed, count_), dy_.data(),
                    dx_.room(count_ * p_));
   }
-  /// Pairs from `at` on, whose earlier positions are those from k on. Returns their gradients of
-  /// the decay's logarithm, and adds these without dt to `sums`.
+  /// Pairs from `at` on, whose earlier positions are those from k on. Returns the gradients of the
+  /// logarithms of their decays, and adds these, not yet multiplied by dt, to `sums`.
   template <class V>
   [[gnu::always_inline]] V pair(Index at, Index k, Real* sums) {
     const V decay = load_lanes<V>(mixed_.data() + at), dt = load_lanes<V>(steps_->dt.data() + k);
@@ -155,7 +156,7 @@ class ChunkBackward {
     return through * dt;
   }
 
-  /// What the chunk's positions gave to later chunks.
+  /// Gradients by what the chunk's positions gave to the state behind it.
   void from_state_behind(const Real* gradient) {
     Real* const read = read_.room(count_ * p_);  // b_k^T gradient
     set_product<T>({count_, p_, n_}, as_it_is(group_.b(), n_), gradient, read);
@@ -178,7 +179,7 @@ class ChunkBackward {
     da_.back() += all;
   }
 
-  /// What earlier chunks gave to the chunk's positions.
+  /// Gradients by what the chunk's positions read of the state before it.
   void from_state_before(const Real* state) {
     turn(n_, p_, state, turned_.room(n_ * p_));
     Real* const to_c = read_.room(count_ * n_);
@@ -244,8 +245,9 @@ void write_sums(const SelectiveScanBackward& k, const std::vector<ScanHeadSums>&
 
 }  // namespace
 
-/// The gradients of states go from chunk to chunk, heads on threads; all others are those of a
-/// chunk, which one thread adds up over a group's heads.
+/// Gradients of states go from chunk to chunk, with heads on threads. With them the chunks are
+/// independent: one thread has those of a group's heads in a chunk, and adds up db and dc over
+/// them.
 void run(device::HostStream&, const SelectiveScanBackward& k) {
   const Index work = k.in.x.numel() * (k.chunk + 2 * k.in.state_dim()) / 8;
   const Index samples = k.in.x.size(1), tasks = scan_chunks(k.in, k.chunk) * samples;

@@ -223,13 +223,15 @@ void product(const ProductSize& size, const LeftFactor<Real>& a, const Real* b, 
 
 }  // namespace detail
 
-/// The product in tiles of bf16 (AMX), false if the processor or the sizes are not made for them. A
-/// factor that is not bf16 enters as a sum of two, to 2^-17 relative.
+/// The product in tiles of bf16 (AMX); false, with nothing done, where the processor has none or
+/// the sizes are not whole tiles. A factor that is not bf16 enters as a sum of two, to 2^-17
+/// relative; where both do, the product of the smaller parts is left out.
 bool multiply_in_tiles(const ProductSize& size, const LeftFactor<float>& a, const float* b,
                        bool adds, float* c);
 
-/// c [m, n] += a b, rows of b and c contiguous, of numbers that were made from such of type T.
-/// Sums run over k in order, whatever m and n are. What a triangle excludes is still read.
+/// c [m, n] += a b, rows of b and c contiguous. T is the type of the numbers in memory from which
+/// the factors were made. Without tiles, sums run over k in order, whatever m and n are. What a
+/// triangle excludes may still be read.
 template <class T, class Real>
 void add_product(const ProductSize& size, const LeftFactor<Real>& a, const Real* b, Real* c) {
   if constexpr (std::is_same_v<T, BFloat16>) {

@@ -38,7 +38,8 @@ __m512i interleaved(__m512i halves) {
   return _mm512_permutexvar_epi16(_mm512_load_si512(kOrder), halves);
 }
 
-/// A factor in tiles of 16 rows (or columns) and 32 steps, each of both halves of its numbers.
+/// A factor in tiles of kTileRows rows (or columns) and kTileSteps steps, once for the nearest bf16
+/// of its numbers and once for what these lack.
 class SplitFactor {
  public:
   void resize(Index blocks, Index steps) {
@@ -50,7 +51,7 @@ class SplitFactor {
   const float* low(Index block, Index step) { return low_.data() + place(block, step); }
   bool exact() const { return _mm512_test_epi32_mask(lacking_, lacking_) == 0; }
 
-  /// Numbers of a step lie side by side: rows are written as they are.
+  /// The steps of a row lie side by side, as in a tile.
   void pack_rows(const LeftFactor<float>& from, Index block, Index step) {
     const Index at = place(block, step);
     for (Index i = 0; i < kTileRows; ++i) {
@@ -60,8 +61,8 @@ class SplitFactor {
       lacking_ = _mm512_or_si512(lacking_, pairs.low);
     }
   }
-  /// Numbers of a row or column lie `stride` apart. Pairs of steps become words of it; `turned`:
-  /// the words of a row lie side by side, as the left factor has them.
+  /// The steps of a row or column lie `stride` apart; each two of them become a word. `turned`: the
+  /// words of a row lie side by side, as the left factor has them.
   void pack_columns(const float* from, Index stride, Index block, Index step, bool turned) {
     const Index at = place(block, step);
     __m512 high[kTileRows], low[kTileRows];
@@ -111,7 +112,8 @@ class TileSums {
       _tile_zero(3);
     }
   }
-  /// Tiles of two blocks of rows and columns lie `next` words apart, those of steps in a row.
+  /// Adds the products of two blocks of rows, `next_a` words apart, and two of columns, `next_b`
+  /// apart; tiles of a block's steps follow each other.
   static void add(const float* a, Index next_a, const float* b, Index next_b, Index steps) {
     constexpr Index kRow = 64;
     for (Index step = 0; step < steps; ++step, a += kTileWords, b += kTileWords) {

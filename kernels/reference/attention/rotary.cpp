@@ -9,8 +9,7 @@ using reference::Writer;
 
 namespace {
 
-/// Turns pairs (i, i + r/2), or neighbours where the kernel is interleaved; the rest of a head
-/// stays.
+/// Turns pairs (i, i + r), or neighbours where the kernel is interleaved; the rest of a head stays.
 void rotate_head(const RotaryEmbedding& kernel, Index position, Index sample, Index head) {
   const Writer x(kernel.x);
   const Reader cos(kernel.cos), sin(kernel.sin);

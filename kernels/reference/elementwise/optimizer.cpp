@@ -39,7 +39,8 @@ void run(device::ReferenceStream&, const AdamStep& kernel) {
   write_stored(exp_avg_sq, kernel.exp_avg_sq);
 }
 
-/// Steps SGD: buffer = momentum buffer + gradient; the parameter follows the buffer.
+/// Steps SGD: buffer = momentum buffer + gradient with decay; the parameter follows the buffer, or
+/// the gradient where there is none.
 void run(device::ReferenceStream&, const SgdStep& kernel) {
   const Writer param(kernel.param), buffer(kernel.momentum_buffer);
   const Writer model_param(kernel.model_param);

@@ -60,7 +60,8 @@ void run(device::ReferenceStream&, const CountVisits& kernel) {
   }
 }
 
-/// Orders visits by expert and then by token; capacity drops the worst, or the last ones.
+/// Orders visits by expert and then by token. A capacity drops the worst, or the last ones, and is
+/// filled up with other tokens.
 void run(device::ReferenceStream&, const OrderVisits& kernel) {
   const Reader experts(kernel.experts), counts(kernel.counts);
   const Writer rows(kernel.rows), slots(kernel.slots);

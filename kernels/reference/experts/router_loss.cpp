@@ -84,7 +84,7 @@ void run(device::ReferenceStream&, const BalanceLossBackward& kernel) {
   });
 }
 
-/// Writes the mean of logsumexp^2.
+/// Writes factor times the sum of logsumexp^2.
 void run(device::ReferenceStream&, const RouterZLoss& kernel) {
   double sum = 0;
   for_rows(kernel.logits, [&](Index, const std::vector<double>& x) {
@@ -94,7 +94,7 @@ void run(device::ReferenceStream&, const RouterZLoss& kernel) {
   Writer(kernel.loss).set(kernel.factor * sum, 0);
 }
 
-/// Writes 2 z softmax(x) / rows.
+/// Writes 2 factor dloss z softmax(x), with z = logsumexp.
 void run(device::ReferenceStream&, const RouterZLossBackward& kernel) {
   const double factor = kernel.factor * Reader(kernel.dloss)(0);
   for_rows(kernel.logits, [&](Index row, const std::vector<double>& x) {

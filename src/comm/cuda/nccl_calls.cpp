@@ -1,4 +1,4 @@
-// Translates requests into NCCL's calls; the only file that knows its types and operations.
+// Translates requests into NCCL's calls; the only file that knows its types of data and reductions.
 #include "comm/cuda/nccl_calls.h"
 
 #include "device/cuda/cuda_handles.h"
@@ -79,7 +79,8 @@ void exchange(const Group& group, const Request& request, ncclComm_t communicato
 
 }  // namespace
 
-/// Calls NCCL once for each kind; an exchange of unequal counts is a group of sends and receives.
+/// Makes NCCL's call for the request's kind; an exchange of unequal counts is a group of sends and
+/// receives.
 void call_collective(const Group& group, const Request& request, ncclComm_t communicator,
                      cudaStream_t stream) {
   const ConstTensorView& x = request.input;

@@ -65,7 +65,7 @@ NcclChannel::~NcclChannel() {
   }
 }
 
-/// Registers memory; false where it is registered already, which NCCL would count twice.
+/// Registers memory; false where this channel has registered it already.
 bool NcclChannel::enlist(void* memory, std::size_t bytes) {
   if (registrations_.contains(memory)) {
     return false;
@@ -202,8 +202,8 @@ ncclUniqueId make_id() {
 }
 
 /// Orders the directions of a ring of `n` members such that members that go through their own ones
-/// connect most of them at once: pairs of an even first member before those of an odd one, and the
-/// pair of the last and the first member of an odd number by itself.
+/// connect most of them at once: pairs of an even first member before those of an odd one, and last
+/// the pair of the last and the first member.
 std::vector<std::pair<Index, Index>> directions_in_order(Index n) {
   std::vector<std::pair<Index, Index>> directions;
   const Index pairs = n == 2 ? 1 : n;
@@ -242,8 +242,8 @@ std::shared_ptr<NcclChannel> connect_members(Group& host, const NcclChannel::Set
                                        static_cast<int>(host.rank()));
 }
 
-/// Connects all directions; both ends make an identifier and exchange them by the host's group,
-/// first to the right, then to the left.
+/// Connects all directions. Each member makes an identifier for the way to the next member and one
+/// for the way to the previous one, which all members gather by the host's group.
 MessageChannels connect_neighbours(Group& host, const NcclChannel::Settings& settings, void* byte,
                                    cudaStream_t stream) {
   const Index n = host.size(), rank = host.rank();

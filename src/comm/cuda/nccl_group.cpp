@@ -52,8 +52,7 @@ void NcclGroup::expect(const TensorView& memory) {
   }
 }
 
-/// Starts an operation; memory of the group's kind is registered first, so that NCCL moves it
-/// without a copy of its own.
+/// Starts an operation behind what the device's stream holds.
 Work NcclGroup::start_on_device(const Request& request) {
   const std::shared_ptr<NcclChannel> channel = channel_for(request);
   const auto call = [&](ncclComm_t communicator, cudaStream_t stream) {

@@ -29,7 +29,7 @@ class NcclWatch {
   void watch(std::chrono::milliseconds period);
 
   const std::shared_ptr<ProgressEngine> engine_;
-  /// Guards all below; held only to copy, never while NCCL is asked, which may block.
+  /// Guards `stopped_` and `channels_`.
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopped_ = false;

@@ -137,7 +137,7 @@ class MessageExchange final : public MessageCollective {
   using MessageCollective::MessageCollective;
 
  private:
-  /// Begins all transfers at once: MPI orders them, and no member waits for another's turn.
+  /// Begins all transfers at once, so that no member waits for another's turn.
   void begin() override {
     const bool gathers = request_.kind == CollectiveKind::all_gather;
     const auto element = static_cast<Index>(size_of(request_.output.dtype));

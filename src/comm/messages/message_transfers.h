@@ -43,7 +43,7 @@ class MessageMembers {
   int tag(std::uint64_t sequence, int part) const {
     return (number_ << kTagBits) + static_cast<int>(sequence % kUnderWay) * kTagsEach + part;
   }
-  /// Returns the tag of all sends and receives: the last of those that no collective uses.
+  /// Returns the tag of all sends and receives, which no part of a collective has.
   int message_tag() const { return tag(0, kTagsEach - 1); }
   /// Tells whether a collective that has begun and not ended has the same tags.
   bool& tags_taken(std::uint64_t sequence) { return tags_taken_[sequence % kUnderWay]; }

@@ -58,7 +58,7 @@ void wait_for_all() {
   }
 }
 
-/// Splits messages beyond 1 GiB into parts, since MPI counts with int.
+/// Splits messages of more than kPart bytes, since MPI counts with int.
 template <class Start>
 std::unique_ptr<Messages::Transfer> in_parts(Index bytes, const Start& start) {
   auto transfer = std::make_unique<MpiTransfer>();

@@ -49,8 +49,8 @@ std::vector<Index> SharedCollective::absent() const {
   return ranks;
 }
 
-/// Tells whether all have come so far; throws where a member's process has ended, whose counter
-/// would never move.
+/// Tells whether all have come so far; throws where the job is being ended, since counters may then
+/// never move.
 bool SharedCollective::all_reached(Counter counter, std::uint64_t back) const {
   members_.spaces.check_alive();
   for (Index member = 0; member < members_.group.size(); ++member) {
@@ -95,8 +95,8 @@ void SharedCollective::post() {
   posted_ = true;
 }
 
-/// Checks that postings of one sequence number are of one kind, type and size; else the call
-/// strays.
+/// Throws InternalError, after telling the witness, where the members' postings of this sequence
+/// number do not agree.
 void SharedCollective::check_agreement() const {
   const Group& group = members_.group;
   std::vector<Posting> postings;

@@ -32,7 +32,7 @@ struct SharedShare::Plan {
     return members.reach(member, members.table.posting(sequence, member));
   }
 
-  /// Gives each member one n-th of the work, so that all cores take part.
+  /// Plans this member's part of the operation.
   void make() const {
     switch (request.kind) {
       case CollectiveKind::all_reduce:
@@ -66,7 +66,7 @@ struct SharedShare::Plan {
     share.end_ = std::min(n, share.begin_ + piece);
   }
 
-  /// Plans the own part alone; offsets are those of the parts before it.
+  /// Plans the sum of this member's part of all inputs.
   void reduce_scatter() const {
     share.end_ = request.output.numel();
     for (Index member = 0; member < size(); ++member) {
@@ -75,8 +75,7 @@ struct SharedShare::Plan {
     share.outputs_ = {request.output.data};
   }
 
-  /// Plans a gather: the own input goes to its place in every output, so each member pushes what it
-  /// has.
+  /// Plans a gather: each member copies all inputs to their places in its own output.
   void all_gather() const {
     const Index bytes = request.input.bytes();
     for (Index member = 0; member < size(); ++member) {

@@ -6,8 +6,9 @@
 
 namespace mpitron::comm {
 
-/// Work of a rank in a collective that all members have posted: of a reduction, its piece, stored
-/// to every member; of all others, to copy what it receives.
+/// Work of a rank in a collective that all members have posted: of an all-reduce, a piece of the
+/// sum, stored to every member; of a reduce-scatter, its part of the sum; of all others, copies of
+/// what it receives.
 class SharedShare {
  public:
   SharedShare() = default;  // nothing

@@ -20,8 +20,9 @@
 namespace mpitron::comm {
 namespace {
 
-/// Seconds to hold back for someone who waits for somebody who has ended: perhaps it only takes
-/// longer to see what it did last.
+/// Seconds by which the limit grows for each rank that may stand between the one that is missing
+/// and the cause (Operation::distance), so that who is nearer to the cause speaks first; shorter
+/// waits are not looked at.
 constexpr double kGraceSeconds = 2;
 /// Seconds given to a neighbour that speaks, or to the launcher, before this process ends by
 /// itself.
@@ -144,8 +145,8 @@ void Watchdog::disagreement(Index rank, const std::string& what) {
                       known_of(rank)));
 }
 
-/// Ends the job for what NCCL's watch has found; the sentence names the rank that has told nothing
-/// for longest.
+/// Ends the job for what NCCL's watch has found; the sentence names the rank of this node whose
+/// last operation lies farthest back.
 void Watchdog::stuck(const std::string& what, double seconds, const std::string& error) {
   const std::string own = name_of_rank(setting_.rank);
   if (!error.empty()) {
@@ -165,7 +166,7 @@ void Watchdog::stuck(const std::string& what, double seconds, const std::string&
   }
 }
 
-/// Finds the one whose last call lies farthest back: it holds up all others.
+/// Finds the one whose last call lies farthest back: most likely the others wait for it.
 const Neighbour* Watchdog::longest_silent() const {
   const Neighbour* longest_silent = nullptr;
   for (const Neighbour& other : setting_.neighbours) {

@@ -1,5 +1,4 @@
-// Copies from page-locked memory on a second stream of the GPU, so that the next batch comes while
-// kernels run.
+// Copies between page-locked memory and a GPU on a stream of their own, while kernels run.
 #include <map>
 #include <vector>
 

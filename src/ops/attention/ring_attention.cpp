@@ -1,6 +1,6 @@
 // Attention around a ring (Liu et al. 2023; `--cp-comm-type p2p`): keys and values travel from rank
-// to rank while each attends to those it has. Parts are merged in fp32, the rank's own first;
-// gradients of keys travel around once more and end at their owner.
+// to rank while each attends to those it has. Parts are merged in fp32 (fp64 in fp64), the rank's
+// own first. In the backward pass they travel again, and their gradients behind them to the owner.
 #include "autograd/gradient.h"
 #include "kernels/attention/attention_merge.h"
 #include "kernels/elementwise/elementwise.h"

@@ -1,5 +1,5 @@
-// Rotates queries and keys of a fused tensor in place of copies, and cuts the tables of angles to
-// the positions that a rank has. The backward pass turns back by the same tables.
+// Rotates queries and keys of a fused tensor in place, and cuts the tables of angles to the
+// positions that a rank has. The backward pass turns the gradient back by the same tables.
 #include "ops/attention/rotary.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Norms as ops. Which kernel runs is decided in norm_kernels.cpp; here is what is kept (statistics
-// in fp32 and the input, or its recipe).
+// Norms as ops. Which kernel runs is decided in norm_kernels.cpp; here is what is kept: the input
+// and its statistics.
 #include "ops/elementwise/norm.h"
 
 #include "ops/parallel/rows.h"

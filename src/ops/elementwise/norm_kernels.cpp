@@ -1,5 +1,5 @@
-// Launches norm kernels with their gradients. Gradients of gamma and beta go straight into
-// main_grad where both sinks allow it, since a kernel writes both at once.
+// Launches norm kernels with their gradients. A kernel writes the gradients of gamma and beta at
+// once: into main_grad where both sinks allow it, else into buffers.
 #include "kernels/elementwise/norm.h"
 #include "ops/elementwise/norm.h"
 

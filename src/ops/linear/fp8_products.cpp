@@ -1,6 +1,6 @@
 // Products of a layer in 8 bits: find largest values, choose scales by the recipe, round the
-// factors, multiply. A weight's factor is made by the first product of a step and kept for the
-// others.
+// factors, multiply. A weight's numbers, plain or transposed, may be kept (KeptFp8Weight): then the
+// first product that needs them makes them for the others.
 #include "ops/linear/fp8_products.h"
 
 #include <utility>
@@ -78,7 +78,8 @@ Fp8Scaling scaling_of(const Fp8Products& fp8, Fp8Products::Role role) {
           .margin = fp8.scaling == Fp8Products::Scaling::delayed ? fp8.margin : 0};
 }
 
-/// Returns the blocks of the numbers as they lie: along the dimension that is summed over.
+/// Returns the blocks of the numbers as they lie: of a weight squares, of the others runs along the
+/// dimension that is summed over.
 kernels::Fp8Blocks blocks_of(const Fp8Products& fp8, const Factor& factor) {
   if (fp8.scaling != Fp8Products::Scaling::blocks) {
     return {};

@@ -1,5 +1,5 @@
-// Communication on plain tensors, from which differentiable ops are made. Each function allocates
-// its result and waits for the operation; a group of one returns its argument.
+// Communication on plain tensors, from which differentiable ops are made. Each function waits for
+// its operation; in a group of one it returns its argument.
 #include "ops/parallel/collectives.h"
 
 #include "kernels/elementwise/elementwise.h"

@@ -1,6 +1,6 @@
 // Sends pieces around a ring in step with computing. Each step begins the next transfer before it
-// computes on the piece that is there; sends and receives are started together, so the ring cannot
-// wait for itself.
+// computes on the piece that is there. No member waits for a send before it has started to receive,
+// so the ring cannot wait for itself.
 #include "ops/parallel/ring_exchange.h"
 
 #include "kernels/elementwise/elementwise.h"

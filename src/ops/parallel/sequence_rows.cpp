@@ -1,5 +1,5 @@
-// Takes and joins rows of the sequence. Taken rows are a view of the whole, joined ones a copy; the
-// gradient of a part is put at its place in one of the whole's size.
+// Takes and joins rows of the sequence. Taken rows are a view of the whole, and their gradient is
+// copied among zeros; joined ones are a copy, and their gradients views of the whole's.
 #include "ops/parallel/sequence_rows.h"
 
 #include "autograd/gradient.h"

@@ -1,5 +1,5 @@
-// Runs a recurrent mixer: projection, convolution, recurrence, gated norm, as one op. Of its inner
-// values only a few are kept; the backward pass makes the others again.
+// Runs what stands between the projections of a recurrent mixer as one op: convolution, recurrence
+// and gated norm.
 #include "ops/state_space/recurrent_mixer.h"
 
 #include "autograd/cached_pass.h"
@@ -52,8 +52,8 @@ void use_parameters(Context& context, const RecurrentMixer& mixer) {
   context.use(*mixer.norm.weight);
 }
 
-/// Backward pass of a mixer. Of the forward pass it keeps the gate's columns of the projection, and
-/// the inputs of convolution, recurrence and norm.
+/// Backward pass of a mixer. Of the forward pass it keeps the projection, the inputs of
+/// convolution, recurrence and norm, and the states before chunks.
 struct RecurrentMixerBackward {
   Tensor projected;
   Slot slot;
