@@ -90,8 +90,6 @@ TEST(ModelLogits, BiasesOfExpertsBelongToTheModel) {
   for (const autograd::Buffer& bias : model->parameters().buffers()) {
     EXPECT_EQ(bias.value.data<float>()[2], 2) << bias.name;
   }
-  stored.remove("decoder.layers.1.mlp.router.expert_bias");
-  EXPECT_THROW(load_model(config, *device, stored), std::exception);
 }
 
 }  // namespace model_logits_test
