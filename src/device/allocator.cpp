@@ -87,7 +87,7 @@ class ReservedPages final : public PageSource {
   }
 
  private:
-  static constexpr std::size_t kPage = 4096, kRange = std::size_t{1} << 34;
+  static constexpr std::size_t kPage = 4096, kRange = std::size_t{1} << 28;
 
   Mappings mappings_;
   char* next_ = nullptr;
