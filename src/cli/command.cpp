@@ -22,8 +22,12 @@ namespace {
 
 void print_help() {
   log::print("usage: mpitron COMMAND [OPTIONS]\n\ncommands:");
+  std::size_t width = 0;
   for (const Command& command : commands()) {
-    log::print(fmt::format("  {:<16} {}", command.name, command.summary));
+    width = std::max(width, std::string_view(command.name).size());
+  }
+  for (const Command& command : commands()) {
+    log::print(fmt::format("  {:<{}} {}", command.name, width, command.summary));
   }
   log::print("\n`mpitron COMMAND --help` explains one command.");
 }
