@@ -14,21 +14,9 @@
 
 namespace mpitron::kernels::host {
 
-/// A chunk of one sample.
-struct DeltaChunk {
-  Index sample, number, first, count;
-};
-
-inline DeltaChunk delta_chunk(const DeltaRuleInputs& in, Index size, Index sample, Index number) {
-  const Index first = number * size;
-  return {sample, number, first, std::min(size, in.q.size(0) - first)};
-}
-inline Index delta_chunks(const DeltaRuleInputs& in, Index size) {
-  return (in.q.size(0) + size - 1) / size;
-}
 /// Where `states` has that of a value head before a chunk.
-inline Index place_of_state(const DeltaRuleInputs& in, const DeltaChunk& chunk, Index head) {
-  const Index row = (chunk.number * in.q.size(1) + chunk.sample) * in.value_heads() + head;
+inline Index place_of_state(const DeltaRuleInputs& in, const Chunk& chunk, Index head) {
+  const Index row = chunk.row(in.q.size(1)) * in.value_heads() + head;
   return row * in.key_dim() * in.value_dim();
 }
 
@@ -36,7 +24,7 @@ inline Index place_of_state(const DeltaRuleInputs& in, const DeltaChunk& chunk, 
 template <class T, class Real>
 class UnitRows {
  public:
-  void read(const In& from, const DeltaChunk& chunk, Index head, Index columns, Real scale) {
+  void read(const In& from, const Chunk& chunk, Index head, Index columns, Real scale) {
     columns_ = columns, scale_ = scale;
     Real* const rows = rows_.room(chunk.count * columns);
     SampleRows<const T>(from, chunk.sample, head * columns)
@@ -72,7 +60,7 @@ class UnitRows {
 template <class T, class Real>
 class DeltaKeys {
  public:
-  void read(const DeltaRuleInputs& in, const DeltaChunk& chunk, Index head) {
+  void read(const DeltaRuleInputs& in, const Chunk& chunk, Index head) {
     const Index columns = in.key_dim(), count = chunk.count;
     q_.read(in.q, chunk, head, columns, Real(1) / std::sqrt(static_cast<Real>(columns)));
     k_.read(in.k, chunk, head, columns, Real(1));
@@ -102,7 +90,7 @@ struct DeltaSteps {
   std::vector<double> g, slope;
   Fading<Real> fading;
 
-  void read(const DeltaRuleInputs& in, const DeltaChunk& chunk, Index head) {
+  void read(const DeltaRuleInputs& in, const Chunk& chunk, Index head) {
     const SampleRows<const T> betas(in.beta, chunk.sample, head),
         raws(in.alpha, chunk.sample, head);
     const DocumentStarts starts(in.starts);
@@ -166,8 +154,8 @@ class DeltaValues {
   DeltaSteps<T, Real> steps;
 
   /// `state` [k, v] before the chunk.
-  void read(const DeltaRuleInputs& in, const DeltaChunk& chunk, Index head,
-            DeltaKeys<T, Real>& keys, const Real* state) {
+  void read(const DeltaRuleInputs& in, const Chunk& chunk, Index head, DeltaKeys<T, Real>& keys,
+            const Real* state) {
     const Index count = chunk.count, width = in.value_dim(), columns = in.key_dim();
     steps.read(in, chunk, head);
     Real* const open = open_.room(count * width);

@@ -23,8 +23,8 @@ class ServedForward {
     for (Scratch<Real>& state : state_) {
       state.zeros(keys_width_ * width_);
     }
-    for (Index number = 0; number < delta_chunks(k_.in, k_.chunk); ++number) {
-      chunk_ = delta_chunk(k_.in, k_.chunk, sample_, number);
+    for (Index number = 0; number < chunks_of(k_.in.q, k_.chunk); ++number) {
+      chunk_ = chunk_of(k_.in.q, k_.chunk, sample_, number);
       keys_.read(k_.in, chunk_, key_head_);
       for (std::size_t own = 0; own < state_.size(); ++own) {
         run_head(key_head_ * k_.in.served() + static_cast<Index>(own), state_[own].data());
@@ -47,7 +47,7 @@ class ServedForward {
     add_product<T>({count, width_, count, Triangle::lower}, as_it_is(values_.mixed(), count),
                    values_.errors(), o);
     SampleRows<T>(k_.o, sample_, head * width_).write(chunk_.first, count, width_, o);
-    if (chunk_.number + 1 < delta_chunks(k_.in, k_.chunk)) {
+    if (chunk_.number + 1 < chunks_of(k_.in.q, k_.chunk)) {
       weigh_rows(count, width_, values_.errors(), o, [&](Index i) { return fading.to_end()[i]; });
       weigh_rows(1, keys_width_ * width_, state, state, [&](Index) { return fading.kept(); });
       add_product<T>({keys_width_, width_, count}, turned(keys_.k(), keys_width_), o, state);
@@ -57,7 +57,7 @@ class ServedForward {
   const DeltaRuleForward& k_;
   Index sample_, key_head_, keys_width_, width_;
   std::vector<Scratch<Real>> state_;
-  DeltaChunk chunk_{};
+  Chunk chunk_{};
   DeltaKeys<T, Real> keys_;
   DeltaValues<T, Real> values_;
   Scratch<Real> o_;

@@ -29,8 +29,8 @@ class ServedBackward {
     for (Scratch<Real>& gradient : gradient_) {
       gradient.zeros(keys_width_ * width_);
     }
-    for (Index number = delta_chunks(k_.in, k_.chunk) - 1; number >= 0; --number) {
-      chunk_ = delta_chunk(k_.in, k_.chunk, sample_, number), count_ = chunk_.count;
+    for (Index number = chunks_of(k_.in.q, k_.chunk) - 1; number >= 0; --number) {
+      chunk_ = chunk_of(k_.in.q, k_.chunk, sample_, number), count_ = chunk_.count;
       keys_.read(k_.in, chunk_, key_head_);
       dq_.zeros(count_ * keys_width_), dk_.zeros(count_ * keys_width_);
       query_pairs_.zeros(count_ * count_), key_pairs_.zeros(count_ * count_);
@@ -63,7 +63,7 @@ class ServedBackward {
   void to_errors(const Real* gradient) {
     const Fading<Real>& fading = values_.steps.fading;
     Real* const to = to_errors_.zeros(count_ * width_);
-    if (chunk_.number + 1 < delta_chunks(k_.in, k_.chunk)) {
+    if (chunk_.number + 1 < chunks_of(k_.in.q, k_.chunk)) {
       const auto to_end = [&](Index i) { return fading.to_end()[i]; };
       set_product<T>({count_, width_, keys_width_}, as_it_is(keys_.k(), keys_width_), gradient, to);
       double all = 0;
@@ -202,7 +202,7 @@ class ServedBackward {
   const DeltaRuleBackward& k_;
   Index sample_, key_head_, keys_width_, width_, count_ = 0;
   std::vector<Scratch<Real>> gradient_;  // of the states, one for each head
-  DeltaChunk chunk_{};
+  Chunk chunk_{};
   DeltaKeys<T, Real> keys_;
   DeltaValues<T, Real> values_;
   std::vector<double> da_, dbeta_;

@@ -37,6 +37,23 @@ void softplus(Index n, const Real* x, Real* to, Real* derivative) {
   }
 }
 
+/// A chunk of one sample: positions [first, first + count).
+struct Chunk {
+  Index sample, number, first, count;
+
+  /// Row of this chunk among those of all samples, as states are kept: by number, then by sample.
+  Index row(Index samples) const { return number * samples + sample; }
+};
+
+/// Returns the chunk `number`, of `size` positions but for the last one, of rows [s, b, ...].
+inline Chunk chunk_of(const In& rows, Index size, Index sample, Index number) {
+  const Index first = number * size;
+  return {sample, number, first, std::min(size, rows.size(0) - first)};
+}
+inline Index chunks_of(const In& rows, Index size) {
+  return (rows.size(0) + size - 1) / size;
+}
+
 /// How a state fades in a chunk: the logarithm a of the decay since the chunk's start, and what it
 /// leaves of one position for another. Nothing is left of positions before a document's begin, and
 /// of those whose decay is below e^kDeepest: no sum notices them, and numbers below the normal ones

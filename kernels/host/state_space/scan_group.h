@@ -9,21 +9,9 @@
 
 namespace mpitron::kernels::host {
 
-/// A chunk of one sample.
-struct ScanChunk {
-  Index sample, number, first, count;
-};
-
-inline ScanChunk scan_chunk(const ScanInputs& in, Index size, Index sample, Index number) {
-  const Index first = number * size;
-  return {sample, number, first, std::min(size, in.x.size(0) - first)};
-}
-inline Index scan_chunks(const ScanInputs& in, Index size) {
-  return (in.x.size(0) + size - 1) / size;
-}
 /// Where memory of the form of `states` has that of a head before a chunk.
-inline Index place_of_state(const ScanInputs& in, const ScanChunk& chunk, Index head) {
-  const Index row = (chunk.number * in.x.size(1) + chunk.sample) * in.heads() + head;
+inline Index place_of_state(const ScanInputs& in, const Chunk& chunk, Index head) {
+  const Index row = chunk.row(in.x.size(1)) * in.heads() + head;
   return row * in.state_dim() * in.head_dim();
 }
 
@@ -33,7 +21,7 @@ struct ScanSteps {
   std::vector<Real> dt, opening;
   Fading<Real> fading;
 
-  void read(const ScanInputs& in, const ScanChunk& chunk, Index head) {
+  void read(const ScanInputs& in, const Chunk& chunk, Index head) {
     const SampleRows<const T> rows(in.dt, chunk.sample, head);
     const DocumentStarts starts(in.starts);
     const double rate = -std::exp(number_at(in.a_log, head));
@@ -60,8 +48,8 @@ class ScanGroup {
  public:
   explicit ScanGroup(const ScanInputs& in) : in_(in), n_(in.state_dim()) {}
 
-  void read_b(const ScanChunk& chunk, Index group) { read(in_.b, chunk, group, b_); }
-  void read_c(const ScanChunk& chunk, Index group) { read(in_.c, chunk, group, c_); }
+  void read_b(const Chunk& chunk, Index group) { read(in_.b, chunk, group, b_); }
+  void read_c(const Chunk& chunk, Index group) { read(in_.c, chunk, group, c_); }
   void score(Index count) {
     Real* const turned_b = turned_b_.room(n_ * count);
     turn(count, n_, b_.data(), turned_b);
@@ -73,7 +61,7 @@ class ScanGroup {
   const Real* scores() { return scores_.data(); }
 
  private:
-  void read(const In& from, const ScanChunk& chunk, Index group, Scratch<Real>& to) const {
+  void read(const In& from, const Chunk& chunk, Index group, Scratch<Real>& to) const {
     SampleRows<const T>(from, chunk.sample, group * n_)
         .read(chunk.first, chunk.count, n_, to.room(chunk.count * n_));
   }

@@ -24,8 +24,8 @@ class HeadsForward {
     for (Scratch<Real>& state : state_) {
       state.zeros(n_ * p_);
     }
-    for (Index number = 0; number < scan_chunks(k_.in, k_.chunk); ++number) {
-      chunk_ = scan_chunk(k_.in, k_.chunk, sample_, number);
+    for (Index number = 0; number < chunks_of(k_.in.x, k_.chunk); ++number) {
+      chunk_ = chunk_of(k_.in.x, k_.chunk, sample_, number);
       group_.read_b(chunk_, heads_.group), group_.read_c(chunk_, heads_.group);
       group_.score(chunk_.count);
       for (Index head = heads_.first; head < heads_.end; ++head) {
@@ -53,7 +53,7 @@ class HeadsForward {
     }
     add_product<T>({count, p_, count, Triangle::lower}, as_it_is(mixed(), count), x_.data(), y);
     SampleRows<T>(k_.y, sample_, head * p_).write(chunk_.first, count, p_, y);
-    if (chunk_.number + 1 < scan_chunks(k_.in, k_.chunk)) {
+    if (chunk_.number + 1 < chunks_of(k_.in.x, k_.chunk)) {
       advance(state);
     }
   }
@@ -89,7 +89,7 @@ class HeadsForward {
   ScanGroup<T, Real> group_;
   Index n_, p_;
   std::vector<Scratch<Real>> state_;
-  ScanChunk chunk_{};
+  Chunk chunk_{};
   ScanSteps<T, Real> steps_;
   Scratch<Real> x_, y_, mixed_;
 };

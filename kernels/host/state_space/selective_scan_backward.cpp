@@ -12,8 +12,8 @@ struct ScanHeadSums {
   double a_log = 0, d = 0, dt_bias = 0;
 };
 
-std::size_t number_of_head(const ScanInputs& in, const ScanChunk& chunk, Index head) {
-  return static_cast<std::size_t>((chunk.number * in.x.size(1) + chunk.sample) * in.heads() + head);
+std::size_t number_of_head(const ScanInputs& in, const Chunk& chunk, Index head) {
+  return static_cast<std::size_t>(chunk.row(in.x.size(1)) * in.heads() + head);
 }
 
 /// What a backward pass keeps of all chunks of all heads.
@@ -26,7 +26,7 @@ struct ScanPass {
 
   explicit ScanPass(const SelectiveScanBackward& kernel)
       : k(kernel),
-        steps(static_cast<std::size_t>(scan_chunks(k.in, k.chunk) * k.in.x.size(1) * k.in.heads())),
+        steps(static_cast<std::size_t>(chunks_of(k.in.x, k.chunk) * k.in.x.size(1) * k.in.heads())),
         sums(steps.size()),
         behind(static_cast<Real*>(k.workspace.data)) {
     MPITRON_CHECK(k.workspace.bytes() >= k.states.bytes(), k.workspace.bytes());
@@ -37,11 +37,11 @@ struct ScanPass {
 template <class T, class Real>
 void states_backward(ScanPass<T, Real>& pass, Index sample, const HeadRange& heads) {
   const SelectiveScanBackward& k = pass.k;
-  const Index n = k.in.state_dim(), p = k.in.head_dim(), last = scan_chunks(k.in, k.chunk) - 1;
+  const Index n = k.in.state_dim(), p = k.in.head_dim(), last = chunks_of(k.in.x, k.chunk) - 1;
   ScanGroup<T, Real> group(k.in);
   Scratch<Real> dy_memory;
   for (Index number = last; number >= 0; --number) {
-    const ScanChunk chunk = scan_chunk(k.in, k.chunk, sample, number);
+    const Chunk chunk = chunk_of(k.in.x, k.chunk, sample, number);
     group.read_c(chunk, heads.group);
     for (Index head = heads.first; head < heads.end; ++head) {
       ScanSteps<T, Real>& steps = pass.steps[number_of_head(k.in, chunk, head)];
@@ -57,7 +57,7 @@ void states_backward(ScanPass<T, Real>& pass, Index sample, const HeadRange& hea
       SampleRows<const T>(k.dy, sample, head * p).read(chunk.first, chunk.count, p, dy);
       weigh_rows(chunk.count, p, dy, dy, [&](Index i) { return steps.fading.from_before()[i]; });
       Real* const before =
-          pass.behind + place_of_state(k.in, scan_chunk(k.in, k.chunk, sample, number - 1), head);
+          pass.behind + place_of_state(k.in, chunk_of(k.in.x, k.chunk, sample, number - 1), head);
       std::transform(after, after + n * p, before,
                      [kept = steps.fading.kept()](Real x) { return kept * x; });
       add_product<T>({n, p, chunk.count}, turned(group.c(), n), dy, before);
@@ -72,7 +72,7 @@ class ChunkBackward {
   explicit ChunkBackward(ScanPass<T, Real>& pass)
       : pass_(pass), k_(pass.k), group_(k_.in), n_(k_.in.state_dim()), p_(k_.in.head_dim()) {}
 
-  void run(const ScanChunk& chunk, Index group) {
+  void run(const Chunk& chunk, Index group) {
     chunk_ = chunk, count_ = chunk.count;
     group_.read_b(chunk_, group), group_.read_c(chunk_, group), group_.score(count_);
     db_.zeros(count_ * n_), dc_.zeros(count_ * n_), pairs_.zeros(count_ * count_);
@@ -104,7 +104,7 @@ class ChunkBackward {
     inside_chunk();
     const Index place = place_of_state(k_.in, chunk_, head);
     const Real *const before = k_.states.as<Real>() + place, *const behind = pass_.behind + place;
-    if (chunk_.number + 1 < scan_chunks(k_.in, k_.chunk)) {
+    if (chunk_.number + 1 < chunks_of(k_.in.x, k_.chunk)) {
       from_state_behind(behind);
     }
     if (chunk_.number > 0) {
@@ -220,7 +220,7 @@ class ChunkBackward {
 
   ScanPass<T, Real>& pass_;
   const SelectiveScanBackward& k_;
-  ScanChunk chunk_{};
+  Chunk chunk_{};
   ScanGroup<T, Real> group_;
   Index n_, p_, count_ = 0;
   ScanSteps<T, Real>* steps_ = nullptr;
@@ -250,7 +250,7 @@ void write_sums(const SelectiveScanBackward& k, const std::vector<ScanHeadSums>&
 /// them.
 void run(device::HostStream&, const SelectiveScanBackward& k) {
   const Index work = k.in.x.numel() * (k.chunk + 2 * k.in.state_dim()) / 8;
-  const Index samples = k.in.x.size(1), tasks = scan_chunks(k.in, k.chunk) * samples;
+  const Index samples = k.in.x.size(1), tasks = chunks_of(k.in.x, k.chunk) * samples;
   visit_scan_types(k.in.x.dtype, [&]<class T, class Real>() {
     ScanPass<T, Real> pass(k);
     for_heads(k.in, work,
@@ -259,7 +259,7 @@ void run(device::HostStream&, const SelectiveScanBackward& k) {
       ChunkBackward<T, Real> backward(pass);
       for (Index task = begin; task < end; ++task) {
         const Index row = task / k.in.groups;
-        backward.run(scan_chunk(k.in, k.chunk, row % samples, row / samples), task % k.in.groups);
+        backward.run(chunk_of(k.in.x, k.chunk, row % samples, row / samples), task % k.in.groups);
       }
     });
     write_sums(k, pass.sums);
