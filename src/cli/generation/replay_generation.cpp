@@ -35,14 +35,22 @@ class RecordedModel {
         shape_{.block_size = 16, .blocks = 64, .slots = 8, .vocabulary = tokenizer.vocab_size()} {
     model_.allocate();
     const io::SafetensorsFile weights((folder / "weights.safetensors").string());
-    for (autograd::Parameter& parameter : model_.parameters()) {
-      const auto& stored = weights.at(parameter.name);
-      if (io::checked_numel(stored) != parameter.shape.numel()) {
-        throw_data("{}: {} has {} elements, the model {}", folder.string(), parameter.name,
-                   io::checked_numel(stored), parameter.shape.numel());
+    const auto take = [&](const std::string& name, const Shape& shape, const tensor::Shard& shard,
+                          const device::TensorView& value) {
+      const auto& stored = weights.at(name);
+      if (io::checked_numel(stored) != shape.numel()) {
+        throw_data("{}: {} has {} elements, the model {}", folder.string(), name,
+                   io::checked_numel(stored), shape.numel());
       }
-      tensor::take_shard({stored.data.data(), parameter.value.dtype(), parameter.shape},
-                         parameter.placement.shard, parameter.value.view());
+      tensor::take_shard({stored.data.data(), value.dtype, shape}, shard, value);
+    };
+    for (autograd::Parameter& parameter : model_.parameters()) {
+      take(parameter.name, parameter.shape, parameter.placement.shard, parameter.value.view());
+    }
+    for (autograd::Buffer& bias : model_.parameters().buffers()) {
+      if (!bias.fp8_history) {  // the rest is state of training
+        take(bias.name, bias.shape, {}, bias.value.view());
+      }
     }
     engine_ = ranks.engine(*device_, model_, shape_);
   }
