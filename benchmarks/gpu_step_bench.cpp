@@ -1,6 +1,7 @@
 // Whole training steps in bf16 on one GPU: tokens/s, TFLOP/s by the count of Megatron's log, and
 // its share of the peak of the chip (MFU) and of the rate of one large product measured here.
-//   gpu_step_bench [--summary FILE] [--profile] [CASE ...]      cases: see kCases
+//   gpu_step_bench [--summary FILE] [--profile] [CASE ...] [-- FLAG ...]
+// Cases: see kCases. The flags are those of pretrain-gpt, e.g. --tuning-file FILE.
 // Skips itself with a message where there is no GPU.
 #include <algorithm>
 
@@ -37,39 +38,40 @@ struct Case {
 const std::vector<Case>& cases() {
   // 7B takes 18 bytes a parameter (121 GB) and 18 GB of activations: what one H200 has.
   static const Flags kSelective = {"--recompute-activations"};
-  static const std::vector<Case> kCases = {{"gpt2-124m",
-                                            {ModelKind::gpt, 12, 768, 12, 1024, 50304},
-                                            32,
-                                            {},
-                                            218e3,
-                                            Figure::kNone,
-                                            "llm.c on an A100: 218 k tokens/s"},
-                                           {"llama-1.3b",
-                                            {.kind = ModelKind::gpt,
-                                             .layers = 24,
-                                             .hidden = 2048,
-                                             .heads = 16,
-                                             .sequence = 4096,
-                                             .vocabulary = 32000,
-                                             .gated_width = 5504},
-                                            4,
-                                            kSelective,
-                                            Figure::kNone,
-                                            0.5,
-                                            ""},
-                                           {"llama-7b",
-                                            {.kind = ModelKind::gpt,
-                                             .layers = 32,
-                                             .hidden = 4096,
-                                             .heads = 32,
-                                             .sequence = 4096,
-                                             .vocabulary = 32000,
-                                             .gated_width = 11008},
-                                            1,
-                                            kSelective,
-                                            Figure::kNone,
-                                            0.55,
-                                            "Megatron 0.41-0.48, torchtitan 0.33-0.42 (H100)"}};
+  static const Flags kEightBits = {"--recompute-activations", "--fp8-format", "hybrid",
+                                   "--fp8-recipe", "tensorwise"};
+  constexpr Model kLlama7b = {.kind = ModelKind::gpt,
+                              .layers = 32,
+                              .hidden = 4096,
+                              .heads = 32,
+                              .sequence = 4096,
+                              .vocabulary = 32000,
+                              .gated_width = 11008};
+  static const std::vector<Case> kCases = {
+      {"gpt2-124m",
+       {ModelKind::gpt, 12, 768, 12, 1024, 50304},
+       32,
+       {},
+       218e3,
+       Figure::kNone,
+       "llm.c on an A100: 218 k tokens/s"},
+      {"llama-1.3b",
+       {.kind = ModelKind::gpt,
+        .layers = 24,
+        .hidden = 2048,
+        .heads = 16,
+        .sequence = 4096,
+        .vocabulary = 32000,
+        .gated_width = 5504},
+       4,
+       kSelective,
+       Figure::kNone,
+       0.5,
+       ""},
+      {"llama-7b", kLlama7b, 1, kSelective, Figure::kNone, 0.55,
+       "Megatron 0.41-0.48, torchtitan 0.33-0.42 (H100)"},
+      {"llama-7b-fp8", kLlama7b, 1, kEightBits, Figure::kNone, Figure::kNone,
+       "1.25 times the tokens of bf16"}};
   return kCases;
 }
 
@@ -142,7 +144,10 @@ void measure(Summary& summary, const Case& which, int gpu_index, bool with_profi
 
 int run(int argc, char** argv) {
   Summary summary(argc, argv);
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto bar = std::ranges::find(arguments, "--");
+  const Flags flags(bar == arguments.end() ? bar : bar + 1, arguments.end());
+  arguments.erase(bar, arguments.end());
   const bool with_profile = std::ranges::count(arguments, "--profile") > 0;
   const bool all = static_cast<int>(arguments.size()) == (with_profile ? 1 : 0);
   const device::VisibleGpus found = device::visible_gpus();
@@ -155,8 +160,9 @@ int run(int argc, char** argv) {
   const device::HostRuntime runtime;
   summary.add(
       {"gpu_copy_bandwidth", gpu_copy_bandwidth(*device::make_cuda_device(0)) * 1e-9, "GB/s"});
-  for (const Case& which : cases()) {
+  for (Case which : cases()) {
     if (all || std::ranges::count(arguments, which.name) > 0) {
+      which.more.insert(which.more.end(), flags.begin(), flags.end());
       measure(summary, which, 0, with_profile);
     }
   }

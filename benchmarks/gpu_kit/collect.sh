@@ -20,7 +20,7 @@ done | sed -n 's/^\t\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' | sort -u | while read 
     *) cp -L "$path" "$kit/lib/$name" && strip "$kit/lib/$name" ;;
   esac
 done
-cp "$here/run.sh" "$here/run.py" "$here/README.md" "$kit/"
+cp "$here/run.sh" "$here"/*.py "$here/README.md" "$kit/"
 
 # Recorded runs, those of the first minutes before the small ones before the large ones, as many as there is room for.
 left=$((most * 1024 - $(du -sk "$kit" | cut -f1)))

@@ -22,7 +22,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 RESULTS = os.path.join(HERE, "results.json")
 FIRST_RUNS = ("llama", "moe-probs-on-input", "mla", "t5")  # one of each kind of model
 LIBRARIES = ("libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2", "libcudart.so.13")
-STEPS = ("gpt2-124m", "llama-1.3b", "llama-7b")
+PEERS = ("gpt2-124m", "llama-1.3b", "llama-7b")
+STEPS = PEERS + ("llama-7b-fp8",)
 
 
 def folders_of_libraries():
@@ -85,6 +86,11 @@ def read_replay(output, _):
     return {}
 
 
+def read_comparison(output, _):
+    line = output.strip().splitlines()[-1] if output.strip() else ""
+    return json.loads(line) if line.startswith("{") else {}
+
+
 def kernel_tests(env, first_only):
     listing = subprocess.run([program("kernels_gpu_test"), "--gtest_list_tests"], env=env, capture_output=True, text=True,
                              timeout=60, check=False)
@@ -113,10 +119,18 @@ def recorded_runs(first_only, flags):
                                  "--device", "cuda"] + flags, 240, read_replay, 2) for case in cases]
 
 
+def comparisons():
+    """Host against GPU, a run against its repetition and against one from CUDA graphs."""
+    return [Task("compare " + kind, [sys.executable, os.path.join(HERE, "compare.py"), program("mpitron-cuda"), kind], 240,
+                 read_comparison, 2) for kind in ("fp32", "bf16")]
+
+
 def benchmarks():
-    """In the order of their worth: whole steps, attention, what memory limits, products."""
-    words = [("step " + step, ["gpu_step_bench", "--profile", step]) for step in STEPS]
-    words += [(name, [name]) for name in ("gpu_attention_bench", "memory_kernels_bench", "gemm_bench")]
+    """In the order of their worth: whole steps, the same in PyTorch, attention, what memory limits, products."""
+    words = [("step " + step, [program("gpu_step_bench"), "--profile", step, "--", "--tuning-file", os.path.join(HERE, "tuning.json")])
+             for step in STEPS]
+    words += [("peer " + step, [sys.executable, os.path.join(HERE, "peer.py"), step]) for step in PEERS]
+    words += [(name, [program(name)]) for name in ("gpu_attention_bench", "memory_kernels_bench", "gemm_bench")]
     tasks = []
     for name, command in words:
         summary = os.path.join(HERE, "bench-" + name.replace(" ", "-") + ".json")
@@ -124,7 +138,7 @@ def benchmarks():
         def read(_, __, summary=summary):
             with open(summary, encoding="utf-8") as file:
                 return {"figures": json.load(file)}
-        tasks.append(Task("bench " + name, [program(command[0]), "--summary", summary] + command[1:], 500, read, 1000))
+        tasks.append(Task("bench " + name, command + ["--summary", summary], 500, read, 1000))
     return tasks
 
 
@@ -174,7 +188,7 @@ class Runner:
         if status == "passed" and result.pop("skipped", False):
             result["status"] = "skipped"
         if result["status"] != "passed" or task.share >= 1000:
-            result["output"] = output[-6000:]
+            result["output"] = output[-20000:]
         if result["status"] == "passed":
             result.pop("last_launch", None)
         with self.lock:
@@ -216,6 +230,10 @@ def table(tasks, results):
         elif task.name.startswith("run "):
             lines.append(f"{task.name[4:]:<32} {result['status']:<28} loss {result.get('max_rel_loss', float('nan')):.1e}"
                          f"  norm {result.get('max_rel_grad_norm', float('nan')):.1e}")
+        elif task.name.startswith("compare "):
+            lines.append(f"{task.name:<32} {result['status']:<28} host against GPU "
+                         f"{result.get('host_against_gpu', float('nan')):.1e}  repeats {result.get('repeats')}"
+                         f"  graphs the same {result.get('graphs_give_the_same')}")
         else:
             for figure in result.get("figures", []):
                 goal = f"  goal {figure['goal']:g}" if figure.get("goal") is not None else ""
@@ -261,7 +279,8 @@ def main():
     if arguments.mode == "bench":
         tasks = benchmarks()
     else:
-        tasks = kernel_tests(env, arguments.mode == "smoke") + recorded_runs(arguments.mode == "smoke", flags)
+        first_only = arguments.mode == "smoke"
+        tasks = kernel_tests(env, first_only) + recorded_runs(first_only, flags) + ([] if first_only else comparisons())
     todo = [task for task in tasks if arguments.again or task.name not in results["tasks"]]
     for task in todo:
         results["tasks"].pop(task.name, None)

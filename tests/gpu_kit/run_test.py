@@ -27,8 +27,18 @@ printf '{"case": "llama", "pass": true, "iterations": 3, "max_rel_loss": 1e-6, "
 case "$*" in *"--attention-kernel mma"*) exit 1 ;; esac
 """
 BENCH = """#!/usr/bin/env bash
-printf '[{"name": "%s", "value": 0.5, "unit": "ratio", "goal": 0.55}]\\n' "$(basename "$0")" >"$2"
+printf '[{"name": "%s", "value": 0.5, "unit": "ratio", "goal": 0.55}]\\n' "$(basename "$0")" >"${!#}"
 """
+SCRIPTS = {  # what the scripts beside run.py are called with comes last
+    "compare.py": """import sys
+print('{"host_against_gpu": 1e-07, "repeats": true, "graphs_give_the_same": %s}' % str(sys.argv[-1] == "fp32").lower())
+sys.exit(sys.argv[-1] != "fp32")
+""",
+    "peer.py": """import sys
+with open(sys.argv[-1], "w") as file:
+    file.write('[{"name": "peer", "value": 0.25}]')
+""",
+}
 
 
 class Kit(unittest.TestCase):
@@ -37,6 +47,9 @@ class Kit(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         for name in ("run.sh", "run.py"):
             shutil.copy(os.path.join(SOURCE, name), self.folder)
+        for name, text in SCRIPTS.items():
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
         os.makedirs(os.path.join(self.folder, "data", "curves", "llama"))
         os.makedirs(os.path.join(self.folder, "bin"))
         benches = ("gpu_step_bench", "gpu_attention_bench", "memory_kernels_bench", "gemm_bench")
@@ -57,10 +70,16 @@ class Kit(unittest.TestCase):
     def test_failed_kernel_is_named_and_the_others_run(self):
         done = self.call("test", "--minutes", "1")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-        self.assertEqual(sorted(self.tasks()), ["run llama", "test Norm.Wide", "test Slow.Hangs", "test Types/Scale.Odd/0",
+        self.assertEqual(sorted(self.tasks()), ["compare bf16", "compare fp32", "run llama", "test Norm.Wide", "test Slow.Hangs", "test Types/Scale.Odd/0",
                                                 "test Types/Scale.Odd/1"])
         self.assertEqual(self.tasks()["test Norm.Wide"]["last_launch"], "norm: x bf16[4, 5] at 0x2")
         self.assertIn("largest error 0.20 of what is allowed", done.stdout)
+
+    def test_comparisons_are_told_and_judged(self):
+        done = self.call("test", "--minutes", "1")
+        self.assertIn("host against GPU 1.0e-07  repeats True  graphs the same False", done.stdout)
+        self.assertEqual(self.tasks()["compare fp32"]["status"], "passed")
+        self.assertIn("FAILED compare bf16", done.stdout)
 
     def test_what_is_left_is_run_by_the_next_call(self):
         first = self.call("test", "--minutes", "0.3", KIT_HANGS="1")
