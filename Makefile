@@ -104,7 +104,7 @@ gpu-kit: deps ## collect in gpu-kit/ what tests and measures a GPU on a machine 
 	$(call say,'gpu-kit: compile for sm_90a with CUDA alone; collect in gpu-kit/')
 	@cmake -S . -B build-gpu-kit -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPITRON_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a-real \
 	  -DMPITRON_ARCH=x86-64-v3 '-DMPITRON_LEAVE_OUT=MPI;HDF5;Kokkos;oneDNN;hwloc'
-	@cmake --build build-gpu-kit -j $(JOBS) --target mpitron-cuda kernels_gpu_test gpu_step_bench gpu_attention_bench memory_kernels_bench gemm_bench
+	@cmake --build build-gpu-kit -j $(JOBS) --target mpitron-cuda kernels_gpu_test gpu_step_bench gpu_attention_bench memory_kernels_bench
 	@bash benchmarks/gpu_kit/collect.sh build-gpu-kit gpu-kit "$${MPITRON_GOLDEN_DIR:-tests/golden}/curves"
 
 install: ## install what is built below PREFIX: program, manual pages, completion, job scripts (no root, no apt)

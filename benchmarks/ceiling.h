@@ -1,17 +1,14 @@
 #pragma once
-#include <functional>
 #include <memory>
 #include <vector>
 
+#include "benchmarks/machine_rates.h"
 #include "utils/numbers/dtype.h"
 #include "utils/numbers/shape.h"
 
-// The limits of this machine that every other figure is divided by, measured in the same run.
+// What products take at least on this machine, measured in the same run by oneDNN.
 
 namespace mpitron::benchmarks {
-
-/// Shortest of several calls, in seconds.
-double best_seconds(int repetitions, const std::function<void()>& work);
 
 /// A linear layer of the model, and how often a step has it.
 struct LinearSize {
@@ -70,16 +67,5 @@ double packed_products_seconds(const std::vector<LinearSize>& sizes, Index rows,
 
 /// The ceiling of `repetitions` + 1 rounds.
 StepCeiling gemm_step_ceiling(Index tokens, DType dtype, int repetitions);
-
-/// Bytes read and written per second when a large buffer is copied by streaming stores, all
-/// threads.
-double copy_bandwidth(int repetitions);
-
-/// Bytes read per second when a large buffer is summed, all threads: the limit of what only reads
-/// (about two thirds of `copy_bandwidth`).
-double read_bandwidth(int repetitions);
-
-/// FLOP/s of independent fp32 multiply-adds in registers, all threads.
-double fma_peak(int repetitions);
 
 }  // namespace mpitron::benchmarks

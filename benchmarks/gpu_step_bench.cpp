@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "benchmarks/ceiling.h"
+#include "benchmarks/machine_rates.h"
 #include "benchmarks/summary.h"
 #include "benchmarks/timed_training.h"
 #include "device/copy.h"

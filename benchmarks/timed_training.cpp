@@ -1,6 +1,6 @@
 #include "benchmarks/timed_training.h"
 
-#include "benchmarks/ceiling.h"
+#include "benchmarks/machine_rates.h"
 #include "config/parse/parse.h"
 
 namespace mpitron::benchmarks {

@@ -4,7 +4,7 @@
 set -euo pipefail
 build=$1 kit=$2 runs=$3 most=${4:-55}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-programs=(mpitron-cuda kernels_gpu_test gpu_step_bench gpu_attention_bench memory_kernels_bench gemm_bench)
+programs=(mpitron-cuda kernels_gpu_test gpu_step_bench gpu_attention_bench memory_kernels_bench)
 
 rm -rf "$kit"
 mkdir -p "$kit/bin" "$kit/lib" "$kit/data/curves"
@@ -16,7 +16,7 @@ for program in "${programs[@]}"; do
   ldd "$build/bin/$program"
 done | sed -n 's/^\t\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' | sort -u | while read -r name path; do
   case $name in
-    libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | ld-linux* | libcuda.so* | libcublas* | libcudnn* | libcudart*) ;;
+    libc.so* | libm.so* | libdl.so* | libpthread.so* | librt.so* | ld-linux* | libcuda.so* | libcublas* | libcudnn* | libcudart* | libnccl*) ;;
     *) cp -L "$path" "$kit/lib/$name" && strip "$kit/lib/$name" ;;
   esac
 done

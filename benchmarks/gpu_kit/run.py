@@ -130,7 +130,7 @@ def benchmarks():
     words = [("step " + step, [program("gpu_step_bench"), "--profile", step, "--", "--tuning-file", os.path.join(HERE, "tuning.json")])
              for step in STEPS]
     words += [("peer " + step, [sys.executable, os.path.join(HERE, "peer.py"), step]) for step in PEERS]
-    words += [(name, [program(name)]) for name in ("gpu_attention_bench", "memory_kernels_bench", "gemm_bench")]
+    words += [(name, [program(name)]) for name in ("gpu_attention_bench", "memory_kernels_bench")]
     tasks = []
     for name, command in words:
         summary = os.path.join(HERE, "bench-" + name.replace(" ", "-") + ".json")

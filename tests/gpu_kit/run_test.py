@@ -52,7 +52,7 @@ class Kit(unittest.TestCase):
                 file.write(text)
         os.makedirs(os.path.join(self.folder, "data", "curves", "llama"))
         os.makedirs(os.path.join(self.folder, "bin"))
-        benches = ("gpu_step_bench", "gpu_attention_bench", "memory_kernels_bench", "gemm_bench")
+        benches = ("gpu_step_bench", "gpu_attention_bench", "memory_kernels_bench")
         for name, text in [("kernels_gpu_test", TESTS), ("mpitron-cuda", PROGRAM)] + [(bench, BENCH) for bench in benches]:
             path = os.path.join(self.folder, "bin", name)
             with open(path, "w", encoding="utf-8") as file:
