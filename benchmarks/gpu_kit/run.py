@@ -106,7 +106,7 @@ def kernel_tests(env, first_only):
                 continue
             taken.add(family)
             name = suite + line.split()[0]
-            tasks.append(Task("test " + name, [program("kernels_gpu_test"), "--gtest_filter=" + name, "--gtest_brief=1"],
+            tasks.append(Task("test " + name, [program("kernels_gpu_test"), "--gtest_filter=" + name],
                               90, read_test))
     return tasks
 
