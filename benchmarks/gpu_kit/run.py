@@ -74,7 +74,7 @@ def read_test(output, log):
                 errors[kernel] = (error, allowed)
     if errors:
         result["errors"] = errors
-    if "[  SKIPPED ]" in output:
+    if "[  SKIPPED ]" in output or "no GPU here" in output:
         result["skipped"] = True
     return result
 
