@@ -20,8 +20,10 @@ endif()
 
 find_program(MPITRON_CCACHE ccache)
 if(MPITRON_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${MPITRON_CCACHE})
-  set(CMAKE_CUDA_COMPILER_LAUNCHER ${MPITRON_CCACHE})
+  # Paths below the sources count as relative ones: build/ and build-cuda/ share the objects of what is the same in both.
+  set(MPITRON_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${MPITRON_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${MPITRON_LAUNCHER})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${MPITRON_LAUNCHER})
 endif()
 
 add_library(mpitron_flags INTERFACE)
