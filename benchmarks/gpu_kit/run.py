@@ -60,6 +60,11 @@ def program(name):
     return os.path.join(HERE, "bin", name)
 
 
+def share_of(error, allowed):
+    """What of the allowed error is used; where bits have to be equal, 0 or infinity."""
+    return error / allowed if allowed > 0 else 0.0 if error == 0 else float("inf")
+
+
 def read_test(output, log):
     """The kernel that was launched last, and the largest error of each kernel beside what is allowed."""
     result, errors = {}, {}
@@ -70,7 +75,7 @@ def read_test(output, log):
         elif word == "error":
             kernel, _, numbers = rest.partition(": ")
             error, allowed = map(float, numbers.split())
-            if error / allowed >= errors.get(kernel, (-1, 1))[0] / errors.get(kernel, (-1, 1))[1]:
+            if kernel not in errors or share_of(error, allowed) >= share_of(*errors[kernel]):
                 errors[kernel] = (error, allowed)
     if errors:
         result["errors"] = errors
@@ -226,7 +231,7 @@ def table(tasks, results):
             entry[0] += result["status"] == "passed"
             entry[1] += 1
             for error, allowed in result.get("errors", {}).values():
-                entry[2] = max(entry[2], error / allowed)
+                entry[2] = max(entry[2], share_of(error, allowed))
         elif task.name.startswith("run "):
             lines.append(f"{task.name[4:]:<32} {result['status']:<28} loss {result.get('max_rel_loss', float('nan')):.1e}"
                          f"  norm {result.get('max_rel_grad_norm', float('nan')):.1e}")

@@ -16,11 +16,10 @@
 namespace mpitron::kernels {
 
 /// Function that is applied to the sums of a product before they are rounded.
-enum class Epilogue : std::uint8_t { none, bias, gelu_tanh, bias_gelu_tanh };
-constexpr Epilogue kEpilogues[] = {Epilogue::none, Epilogue::bias, Epilogue::gelu_tanh,
-                                   Epilogue::bias_gelu_tanh};
+enum class Epilogue : std::uint8_t { none, bias };
+constexpr Epilogue kEpilogues[] = {Epilogue::none, Epilogue::bias};
 constexpr const char* name_of(Epilogue epilogue) {
-  constexpr const char* kNames[] = {"none", "bias", "gelu_tanh", "bias_gelu_tanh"};
+  constexpr const char* kNames[] = {"none", "bias"};
   return kNames[static_cast<int>(epilogue)];
 }
 
@@ -40,9 +39,7 @@ struct GemmShape {
 
   auto operator<=>(const GemmShape&) const = default;
 
-  bool has_bias() const {
-    return epilogue == Epilogue::bias || epilogue == Epilogue::bias_gelu_tanh;
-  }
+  bool has_bias() const { return epilogue == Epilogue::bias; }
 };
 
 /// One of cuBLASLt's algorithms with its settings, in the library's numbers ("cublasLtMatmulAlgo_t"

@@ -19,7 +19,7 @@ printf 'launch scale: x fp32[3] at 0x1\\n' >>"$MPITRON_TEST_LOG"
 case $1 in
   *Norm.Wide) printf 'launch norm: x bf16[4, 5] at 0x2\\n' >>"$MPITRON_TEST_LOG"; kill -SEGV $$ ;;
   *Slow.Hangs) [ -z "${KIT_HANGS:-}" ] || sleep 600 ;;
-  *) printf 'error scale: 2.0e-07 1.0e-06\\n' >>"$MPITRON_TEST_LOG" ;;
+  *) printf 'error scale: 2.0e-07 1.0e-06\\nerror copy: 0 0\\n' >>"$MPITRON_TEST_LOG" ;;
 esac
 """
 PROGRAM = """#!/usr/bin/env bash

@@ -181,7 +181,8 @@ class Workbench {
   static double unit_in_last_place(DType dtype) {
     return dtype == DType::bf16 ? 0x1p-7 : dtype == DType::f16 ? 0x1p-10 : 0;
   }
-  /// `error`: becomes the largest difference relative to the largest element, if it is larger.
+  /// `error`: becomes the largest difference beyond a rounding to the narrow type, relative to the
+  /// largest element, if it is larger.
   void compare(std::size_t i, double tolerance, double& error) {
     const std::vector<double> want = twins_[i].sides[reference_side].values();
     const std::vector<double> got = twins_[i].sides[tested_side].values();
@@ -195,9 +196,10 @@ class Workbench {
       if (want[j] == got[j] || (std::isnan(want[j]) && std::isnan(got[j]))) {
         continue;
       }
-      error = std::max(error, std::abs(want[j] - got[j]) / largest);
+      const double rounding = unit_in_last_place(dtype) * std::abs(want[j]);
+      error = std::max(error, (std::abs(want[j] - got[j]) - rounding) / largest);
       flips += std::abs(want[j] - got[j]) > tolerance * largest ? 1 : 0;
-      const double allowed = tolerance * largest + unit_in_last_place(dtype) * std::abs(want[j]);
+      const double allowed = tolerance * largest + rounding;
       ASSERT_LE(std::abs(want[j] - got[j]), allowed)
           << "argument " << i << ", element " << j << " of "
           << to_string(twins_[i].sides[0].shape()) << " " << name_of(dtype) << ": " << got[j]

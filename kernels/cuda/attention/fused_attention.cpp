@@ -25,8 +25,9 @@ constexpr Index kOldestLibrary = 91002;
 constexpr Index kLastWithWholeTiles = 91500;
 constexpr Index kTileOfKeys = 128;
 constexpr Index kAlignment = 256;
-/// A deterministic backward keeps dS of a layer: 1 GiB for 32 heads of 4096 positions.
-constexpr Index kLargestWorkspace = Index{2} << 30;
+/// A deterministic backward keeps dS of a layer: 1 GiB for 32 heads of 4096 positions, and a little
+/// more than 2 GiB for 4 samples of 16 such heads.
+constexpr Index kLargestWorkspace = Index{3} << 30;
 
 Index round_up(Index bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;

@@ -71,17 +71,7 @@ cudaDataType_t type_of(DType type, Fp8Format format = Fp8Format::e4m3) {
 }
 
 cublasLtEpilogue_t epilogue_of(Epilogue epilogue) {
-  switch (epilogue) {
-    case Epilogue::bias:
-      return CUBLASLT_EPILOGUE_BIAS;
-    case Epilogue::gelu_tanh:
-      return CUBLASLT_EPILOGUE_GELU;
-    case Epilogue::bias_gelu_tanh:
-      return CUBLASLT_EPILOGUE_GELU_BIAS;
-    case Epilogue::none:
-      break;
-  }
-  return CUBLASLT_EPILOGUE_DEFAULT;
+  return epilogue == Epilogue::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 struct DestroyDescription {
@@ -137,6 +127,13 @@ Description describe(const GemmShape& p) {
   set(description, CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(description, CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(description, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p.epilogue));
+  if (p.type == DType::u8) {
+    // An algorithm that is chosen without scales refuses to run with them. Where they lie is told
+    // by each product.
+    const auto* const somewhere = reinterpret_cast<const float*>(std::uintptr_t{256});
+    set(description, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, somewhere);
+    set(description, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, somewhere);
+  }
   return description;
 }
 

@@ -1,6 +1,11 @@
 #pragma once
+#include <bit>
 #include <cmath>
 #include <cstring>
+
+#ifdef __FMA__
+#include <immintrin.h>
+#endif
 
 #include "kernels/host/common/simd_types.h"
 
@@ -11,7 +16,18 @@ namespace mpitron::kernels::simd::generic {
 
 /// One rounding where the processor multiplies and adds in one instruction.
 inline Float fma(Float a, Float b, Float c) {
+#ifdef __FMA__
+  // By name: a compiler that fuses a * b + c by itself may take a product within c instead of a * b.
+  struct Halves {
+    __m256 low, high;
+  };
+  const auto x = std::bit_cast<Halves>(a), y = std::bit_cast<Halves>(b),
+             z = std::bit_cast<Halves>(c);
+  return std::bit_cast<Float>(
+      Halves{_mm256_fmadd_ps(x.low, y.low, z.low), _mm256_fmadd_ps(x.high, y.high, z.high)});
+#else
   return a * b + c;
+#endif
 }
 /// b where either is NaN.
 inline Float min(Float a, Float b) {
