@@ -12,6 +12,8 @@
 namespace mpitron::kernels::cuda {
 
 inline constexpr int kProductThreads = 256;
+/// Neighbouring threads that share a row where a block has one for each of 64.
+inline constexpr int kOfRow = kProductThreads / 64;
 /// What rows and columns of matrices are filled up to whole numbers of.
 inline constexpr int kWhole = 32;
 
@@ -109,6 +111,26 @@ __device__ void store_tile(const Tile<T>& from, const TileRows<Row>& to) {
   }
 }
 
+/// The dot product of rows threadIdx.x / kOfRow, for the threads that share them.
+template <class A, class B>
+__device__ float row_dot(const Tile<A>& x, const Tile<B>& y, int columns) {
+  const int row = static_cast<int>(threadIdx.x) / kOfRow;
+  float sum = 0;
+  for (int j = static_cast<int>(threadIdx.x) % kOfRow; j < columns; j += kOfRow) {
+    sum += static_cast<float>(x(row, j)) * static_cast<float>(y(row, j));
+  }
+  return warp_reduce(sum, Sum{}, kOfRow);
+}
+
+/// f(i, dot product of rows i), by one thread for each of 64 rows.
+template <class A, class B, class F>
+__device__ void for_row_dots(const Tile<A>& x, const Tile<B>& y, int columns, F&& f) {
+  const float dot = row_dot(x, y, columns);
+  if (threadIdx.x % kOfRow == 0) {
+    f(static_cast<int>(threadIdx.x) / kOfRow, dot);
+  }
+}
+
 /// The words of a factor as tf32, and what these leave of them.
 template <class T, int N>
 struct SplitWordsOf {
@@ -164,8 +186,23 @@ class TileSums {
     }
   }
 
+  /// to[part, i] += the sum of f(i, j, sum) over the 32 columns of the part, which are here.
+  template <class F>
+  __device__ void add_rows(float* to, F&& f) {
+    float rows[2] = {};
+    int e = 0;
+    each_sum([&](int i, int j, float sum) { rows[e++ % 4 / 2] += f(i, j, sum); });
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float sum = warp_reduce(rows[half], Sum{}, 4);
+      if (place() == 0) {
+        to[column_ / kWhole * kRowsOfPart + row_ + line() + 8 * half] += sum;
+      }
+    }
+  }
+
  private:
-  static constexpr int kTiles = 4;
+  static constexpr int kTiles = 4, kRowsOfPart = 64;
 
   __device__ static int line() {
     return static_cast<int>(threadIdx.x) % kWarp / 4;

@@ -76,24 +76,20 @@ __device__ void shift(Floats<N> (&window)[W], const Floats<N>& next) {
   window[W - 1] = next;
 }
 
-inline constexpr int kMostTaps = 8;
+/// Taps of a filter: of usual ones a thread has packs of channels, of longer ones single channels.
+inline constexpr int kUsualTaps = 4, kMostTaps = 8;
 
 /// Calls f<W, N>() with the taps of the kernel that has `width` of them, and the channels of a
 /// thread.
 template <class F>
 void visit_taps(Index width, bool packed, F&& f) {
   MPITRON_CHECK(width <= kMostTaps, width);
-  const auto with_taps = [&]<int N>() {
-    if (width <= kMostTaps / 2) {
-      f.template operator()<kMostTaps / 2, N>();
-    } else {
-      f.template operator()<kMostTaps, N>();
-    }
-  };
-  if (packed) {
-    with_taps.template operator()<kPack>();
+  if (width > kUsualTaps) {
+    f.template operator()<kMostTaps, 1>();
+  } else if (packed) {
+    f.template operator()<kUsualTaps, kPack>();
   } else {
-    with_taps.template operator()<1>();
+    f.template operator()<kUsualTaps, 1>();
   }
 }
 

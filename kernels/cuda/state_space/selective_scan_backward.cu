@@ -2,6 +2,7 @@
 // of up to 64 positions of a chunk. db and dc: over the heads of a block in order, then over
 // blocks; sums of heads: over positions of a piece, then as add_partials does over pieces.
 #include "kernels/cuda/common/column_sums.cuh"
+#include "kernels/cuda/state_space/part_sums.cuh"
 #include "kernels/cuda/state_space/scan.cuh"
 
 namespace mpitron::kernels {
@@ -160,7 +161,7 @@ class PieceGradients {
       sums.each_sum([&](int i, int j, float sum) { room_.read(i, j) = sum; });
     });
     __syncthreads();
-    row_dots(room_.x, room_.read, [&](int i, float dot) {
+    for_row_dots(room_.x, room_.read, in_.p, [&](int i, float dot) {
       const float direct = fading.to_end[i] * dot;
       room_.direct[i] += direct;
       room_.end[i] = direct * fading.step[i];
@@ -200,12 +201,13 @@ class PieceGradients {
       sums.each_sum([&](int i, int j, float sum) { give(a_.dc, i, j, left[i] * sum, more); });
     });
     __syncthreads();
-    row_dots(room_.dy, room_.read, [&](int i, float dot) { room_.late[i] += left[i] * dot; });
+    for_row_dots(room_.dy, room_.read, in_.p,
+                 [&](int i, float dot) { room_.late[i] += left[i] * dot; });
   }
 
   __device__ void finish(int head, float kept) {
     __shared__ float skipped[kPiece];
-    row_dots(room_.dy, room_.x, [&](int i, float dot) { skipped[i] = dot; });
+    for_row_dots(room_.dy, room_.x, in_.p, [&](int i, float dot) { skipped[i] = dot; });
     __syncthreads();
     const int i = static_cast<int>(threadIdx.x);
     const bool inside = i < piece_.count;
@@ -245,20 +247,6 @@ class PieceGradients {
     }
     return block_sum(sum, room_.warps);
   }
-  /// f(i, dot product of rows i) by one thread of four for each row.
-  template <class A, class B, class F>
-  __device__ void row_dots(const Tile<A>& x, const Tile<B>& y, F&& f) const {
-    constexpr int kOfRow = kProductThreads / kPiece;
-    const int row = static_cast<int>(threadIdx.x) / kOfRow;
-    float sum = 0;
-    for (int j = static_cast<int>(threadIdx.x) % kOfRow; j < in_.p; j += kOfRow) {
-      sum += static_cast<float>(x(row, j)) * static_cast<float>(y(row, j));
-    }
-    sum = warp_reduce(sum, Sum{}, kOfRow);
-    if (threadIdx.x % kOfRow == 0) {
-      f(row, sum);
-    }
-  }
   /// Gives to db or dc of position i: the same thread each time.
   __device__ void give(float* to, int i, int j, float value, bool more) const {
     if (i < piece_.count && j < in_.n) {
@@ -284,36 +272,6 @@ __global__ __launch_bounds__(kProductThreads) void scan_gradients(
   PieceGradients<T>(a, room, block / a.parts.count, block % a.parts.count,
                     static_cast<int>(blockIdx.y), blockIdx.z)
       .run();
-}
-
-template <class T>
-struct PartSums {
-  const float* parts;  // [count, rows, columns]
-  Rows<T> to;
-  Index count, rows, columns;
-  bool packed;
-};
-
-/// Adds parts of db or dc in order.
-template <class T>
-__global__ void add_parts(const __grid_constant__ PartSums<T> a) {
-  for_rows(a.rows, a.columns, a.packed, [&](Index row, Index i, auto width) {
-    auto sum = load(a.parts + row * a.columns + i, width);
-    for (Index part = 1; part < a.count; ++part) {
-      sum = each(Sum{}, sum, load(a.parts + (part * a.rows + row) * a.columns + i, width));
-    }
-    store(a.to[row] + i, sum);
-  });
-}
-
-template <class T>
-void add_up(device::CudaStream& stream, const char* name, const float* parts, Index count,
-            const Out& to) {
-  const Index rows = row_count(to), columns = to.size(-1);
-  const auto target = rows_of<T>(to);
-  const bool packed = columns % kPack == 0 && packs_fit(target) && packs_fit(parts);
-  launch(stream, name, row_shape(rows, columns), add_parts<T>,
-         PartSums<T>{parts, target, count, rows, columns, packed});
 }
 
 /// Cuts up the workspace: states, gradients of states, parts of db and dc, sums of heads, and what
@@ -359,8 +317,8 @@ void run(device::CudaStream& stream, const SelectiveScanBackward& k) {
     launch(stream, k.name, {grid, kProductThreads, room.used()}, scan_gradients<T>,
            Gradients<T>{in, dy, own.states, own.behind, own.kept, Positions<T>(k.dx),
                         Positions<T>(k.ddt), own.db, own.dc, own.sums, parts});
-    add_up<T>(stream, k.name, own.db, parts.count, k.db);
-    add_up<T>(stream, k.name, own.dc, parts.count, k.dc);
+    add_parts_to<T>(stream, k.name, own.db, parts.count, k.db);
+    add_parts_to<T>(stream, k.name, own.dc, parts.count, k.dc);
     const auto add_heads = [&](HeadSum place, const InOut& to) {
       add_partials(
           stream, k.name,
