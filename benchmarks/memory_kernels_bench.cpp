@@ -21,6 +21,10 @@
 #include "kernels/elementwise/norm.h"
 #include "kernels/elementwise/optimizer.h"
 #include "kernels/linear/matmul.h"
+#include "kernels/state_space/causal_conv.h"
+#include "kernels/state_space/delta_rule.h"
+#include "kernels/state_space/gated_norm.h"
+#include "kernels/state_space/selective_scan.h"
 #include "utils/numbers/exact_sum.h"
 #include "utils/system/files.h"
 
@@ -185,6 +189,73 @@ void bench_optimizer(KernelMeter& meter) {
   meter.bandwidth("cast fp32 to bf16", 6. * static_cast<double>(n), Cast{p, copy});
 }
 
+/// The convolution and the gate of Mamba-2 130M.
+void bench_convolution(KernelMeter& meter, DType dtype) {
+  constexpr Index kLength = 2048, kChannels = 1536, kConvolved = kChannels + 256;
+  const Index samples = meter.rows(kLength) / kLength;
+  const auto rows = [&](Index width) { return meter.tensor(dtype, {kLength, samples, width}); };
+  const Out x = rows(kConvolved), y = rows(kConvolved), dx = rows(kConvolved);
+  const Out weight = meter.tensor(dtype, {kConvolved, 1, 4}),
+            bias = meter.tensor(dtype, {kConvolved});
+  const InOut dweight{meter.tensor(DType::f32, {kConvolved, 1, 4})};
+  const InOut dbias{meter.tensor(DType::f32, {kConvolved})};
+  const auto bytes = static_cast<double>(x.bytes());
+  meter.bandwidth(named("causal conv forward", dtype), 2 * bytes,
+                  CausalConvForward{x, weight, bias, {}, y});
+  CausalConvBackward backward{x, y, weight, bias, {}, dx, dweight, dbias};
+  meter.bandwidth(named("causal conv backward", dtype), 3 * bytes, meter.with_workspace(backward));
+  const Out u = rows(kChannels), z = rows(kChannels), v = rows(kChannels);
+  const Out du = rows(kChannels), dz = rows(kChannels), gamma = meter.tensor(dtype, {kChannels});
+  const Out rstd = meter.tensor(DType::f32, {kLength * samples, 1});
+  const InOut dgamma{meter.tensor(DType::f32, {kChannels})};
+  const auto of_gate = static_cast<double>(u.bytes());
+  meter.bandwidth(named("gated norm forward", dtype), 3 * of_gate,
+                  GatedNormForward{u, z, gamma, v, rstd});
+  meter.bandwidth(
+      named("gated norm backward", dtype), 5 * of_gate,
+      meter.with_workspace(GatedNormBackward{u, z, v, gamma, rstd, du, dz, dgamma, {}}));
+}
+
+/// The scan of Mamba-2 130M; bytes are those of inputs and results, not of states.
+void bench_scan(KernelMeter& meter, DType dtype) {
+  constexpr Index kLength = 2048, kHeads = 24, kHeadDim = 64, kState = 128, kChunk = 128;
+  const Index samples = meter.rows(kLength) / kLength;
+  const auto rows = [&](Index width) { return meter.tensor(dtype, {kLength, samples, width}); };
+  const auto heads = [&] { return meter.tensor(DType::f32, {kHeads}); };
+  const Out x = rows(kHeads * kHeadDim), y = rows(kHeads * kHeadDim), dx = rows(kHeads * kHeadDim);
+  const Out b = rows(kState), c = rows(kState), db = rows(kState), dc = rows(kState);
+  const Out dt = rows(kHeads), ddt = rows(kHeads);
+  const Out states =
+      meter.tensor(DType::f32, {kLength / kChunk * samples, kHeads, kState, kHeadDim});
+  const ScanInputs in{x, b, c, dt, heads(), heads(), heads(), {}};
+  const auto bytes = static_cast<double>(x.bytes() + b.bytes());
+  SelectiveScanForward forward{in, y, states};
+  meter.bandwidth(named("selective scan forward", dtype), 2 * bytes, meter.with_workspace(forward));
+  SelectiveScanBackward backward{
+      in, y, states, dx, db, dc, ddt, InOut{heads()}, InOut{heads()}, InOut{heads()}};
+  meter.bandwidth(named("selective scan backward", dtype), 4 * bytes,
+                  meter.with_workspace(backward));
+}
+
+/// The rule of a delta net of its width, likewise.
+void bench_delta_rule(KernelMeter& meter, DType dtype) {
+  constexpr Index kLength = 2048, kKeys = 4 * 128, kHeads = 8, kValues = kHeads * 128, kChunk = 64;
+  const Index samples = meter.rows(kLength) / kLength;
+  const auto rows = [&](Index width) { return meter.tensor(dtype, {kLength, samples, width}); };
+  const auto heads = [&] { return meter.tensor(DType::f32, {kHeads}); };
+  const Out q = rows(kKeys), k = rows(kKeys), v = rows(kValues), o = rows(kValues);
+  const Out dq = rows(kKeys), dk = rows(kKeys), dv = rows(kValues);
+  const Out dbeta = rows(kHeads), dalpha = rows(kHeads);
+  const Out states = meter.tensor(DType::f32, {kLength / kChunk * samples, kHeads, 128, 128});
+  const DeltaRuleInputs in{q, k, v, rows(kHeads), rows(kHeads), heads(), heads(), {}, 4};
+  const auto bytes = static_cast<double>(q.bytes() + k.bytes() + v.bytes() + o.bytes());
+  DeltaRuleForward forward{in, o, states};
+  meter.bandwidth(named("delta rule forward", dtype), bytes, meter.with_workspace(forward));
+  DeltaRuleBackward backward{
+      in, o, states, dq, dk, dv, dbeta, dalpha, InOut{heads()}, InOut{heads()}};
+  meter.bandwidth(named("delta rule backward", dtype), 2 * bytes, meter.with_workspace(backward));
+}
+
 void bench_latency(KernelMeter& meter) {
   const Out x = meter.tensor(DType::f32, {32, 64}), y = meter.tensor(DType::f32, {32, 64});
   const Out gamma = meter.tensor(DType::f32, {64}), rstd = meter.tensor(DType::f32, {32});
@@ -204,6 +275,11 @@ void bench_all(KernelMeter& meter) {
     bench_embedding(meter, dtype);
     bench_latent_qkv(meter, dtype);
     bench_loss(meter, dtype);
+    if (!meter.on_host()) {  // hybrid_bench has the host's
+      bench_convolution(meter, dtype);
+      bench_scan(meter, dtype);
+      bench_delta_rule(meter, dtype);
+    }
   }
 }
 

@@ -45,6 +45,7 @@ struct CausalConvBackward {
   InOut dweight;  // [c, 1, w]
   InOut dbias;    // [c], absent without bias
   bool accumulate_weight = false, accumulate_bias = false;
+  Out workspace;
 
   template <class F>
   void views(F&& f) const {
@@ -58,5 +59,8 @@ void run(device::ReferenceStream&, const CausalConvForward&);
 void run(device::ReferenceStream&, const CausalConvBackward&);
 void run(device::HostStream&, const CausalConvForward&);
 void run(device::HostStream&, const CausalConvBackward&);
+void run(device::CudaStream&, const CausalConvForward&);
+void run(device::CudaStream&, const CausalConvBackward&);
+Index workspace_bytes(const device::CudaStream&, const CausalConvBackward&);
 
 }  // namespace mpitron::kernels

@@ -51,6 +51,7 @@ struct DeltaRuleForward {
   Out o;       // [s, b, value heads v]
   Out states;  // [chunks b, value heads, k, v]: before each chunk
   Index chunk = 64;
+  Out workspace;
 
   template <class F>
   void views(F&& f) const {
@@ -67,6 +68,7 @@ struct DeltaRuleBackward {
   InOut da_log, ddt_bias;         // [value heads]
   Index chunk = 64;
   bool accumulate = false;
+  Out workspace;
 
   template <class F>
   void views(F&& f) const {
@@ -79,5 +81,9 @@ void run(device::ReferenceStream&, const DeltaRuleForward&);
 void run(device::ReferenceStream&, const DeltaRuleBackward&);
 void run(device::HostStream&, const DeltaRuleForward&);
 void run(device::HostStream&, const DeltaRuleBackward&);
+void run(device::CudaStream&, const DeltaRuleForward&);
+void run(device::CudaStream&, const DeltaRuleBackward&);
+Index workspace_bytes(const device::CudaStream&, const DeltaRuleForward&);
+Index workspace_bytes(const device::CudaStream&, const DeltaRuleBackward&);
 
 }  // namespace mpitron::kernels

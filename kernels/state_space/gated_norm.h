@@ -58,6 +58,9 @@ void run(device::ReferenceStream&, const GatedNormForward&);
 void run(device::ReferenceStream&, const GatedNormBackward&);
 void run(device::HostStream&, const GatedNormForward&);
 void run(device::HostStream&, const GatedNormBackward&);
+void run(device::CudaStream&, const GatedNormForward&);
+void run(device::CudaStream&, const GatedNormBackward&);
 Index workspace_bytes(const device::HostStream&, const GatedNormBackward&);
+Index workspace_bytes(const device::CudaStream&, const GatedNormBackward&);
 
 }  // namespace mpitron::kernels

@@ -52,6 +52,7 @@ struct SelectiveScanForward {
   Out y;       // [s, b, heads p]
   Out states;  // [chunks b, heads, n, p]: before each chunk
   Index chunk = 128;
+  Out workspace;
 
   template <class F>
   void views(F&& f) const {
@@ -81,6 +82,10 @@ void run(device::ReferenceStream&, const SelectiveScanForward&);
 void run(device::ReferenceStream&, const SelectiveScanBackward&);
 void run(device::HostStream&, const SelectiveScanForward&);
 void run(device::HostStream&, const SelectiveScanBackward&);
+void run(device::CudaStream&, const SelectiveScanForward&);
+void run(device::CudaStream&, const SelectiveScanBackward&);
 Index workspace_bytes(const device::HostStream&, const SelectiveScanBackward&);
+Index workspace_bytes(const device::CudaStream&, const SelectiveScanForward&);
+Index workspace_bytes(const device::CudaStream&, const SelectiveScanBackward&);
 
 }  // namespace mpitron::kernels

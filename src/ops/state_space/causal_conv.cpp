@@ -74,14 +74,15 @@ void convolve_backward(Context& context, const CausalConv& conv, const Recurrenc
                                        .dx = cut(dx),
                                        .dweight = to_weight.destination,
                                        .dbias = {},
-                                       .accumulate_weight = to_weight.accumulate};
+                                       .accumulate_weight = to_weight.accumulate,
+                                       .workspace = {}};
     autograd::GradientWrite to_bias;
     if (conv.bias != nullptr) {
       to_bias = autograd::open_sink_of_rows(context, *conv.bias, rows);
       kernel.dbias = to_bias.destination;
       kernel.accumulate_bias = to_bias.accumulate;
     }
-    context.launch(kernel);
+    context.launch_with_workspace(kernel);
     autograd::close_sink(context, *conv.weight, to_weight);
     if (conv.bias != nullptr) {
       autograd::close_sink(context, *conv.bias, to_bias);

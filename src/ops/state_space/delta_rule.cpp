@@ -53,8 +53,11 @@ Recurred recur(Context& context, const DeltaRuleSettings& settings,
       .y = context.empty(in.v.shape, in.v.dtype),
       .states = context.empty(
           {chunks * in.v.size(1), in.value_heads(), in.key_dim(), in.value_dim()}, kept)};
-  context.launch(kernels::DeltaRuleForward{
-      .in = in, .o = result.y.view(), .states = result.states.view(), .chunk = settings.chunk});
+  context.launch_with_workspace(kernels::DeltaRuleForward{.in = in,
+                                                          .o = result.y.view(),
+                                                          .states = result.states.view(),
+                                                          .chunk = settings.chunk,
+                                                          .workspace = {}});
   return result;
 }
 
@@ -74,18 +77,19 @@ void recur_backward(Context& context, const DeltaRuleSettings& settings,
   const autograd::GradientWrite to_rate = open_own_part(context, *settings.a_log, inputs.share);
   const autograd::GradientWrite to_bias = open_own_part(context, *settings.dt_bias, inputs.share);
   MPITRON_CHECK(to_rate.accumulate == to_bias.accumulate, settings.a_log->name);
-  context.launch(kernels::DeltaRuleBackward{.in = delta_inputs(settings, inputs),
-                                            .d_o = gradients.dy.view(),
-                                            .states = gradients.states.view(),
-                                            .dq = to.q.view(),
-                                            .dk = to.k.view(),
-                                            .dv = to.v.view(),
-                                            .dbeta = to.beta.view(),
-                                            .dalpha = to.alpha.view(),
-                                            .da_log = to_rate.destination,
-                                            .ddt_bias = to_bias.destination,
-                                            .chunk = settings.chunk,
-                                            .accumulate = to_rate.accumulate});
+  context.launch_with_workspace(kernels::DeltaRuleBackward{.in = delta_inputs(settings, inputs),
+                                                           .d_o = gradients.dy.view(),
+                                                           .states = gradients.states.view(),
+                                                           .dq = to.q.view(),
+                                                           .dk = to.k.view(),
+                                                           .dv = to.v.view(),
+                                                           .dbeta = to.beta.view(),
+                                                           .dalpha = to.alpha.view(),
+                                                           .da_log = to_rate.destination,
+                                                           .ddt_bias = to_bias.destination,
+                                                           .chunk = settings.chunk,
+                                                           .accumulate = to_rate.accumulate,
+                                                           .workspace = {}});
   autograd::close_sink(context, *settings.a_log, to_rate);
   autograd::close_sink(context, *settings.dt_bias, to_bias);
 }

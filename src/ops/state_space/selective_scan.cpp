@@ -56,8 +56,11 @@ Recurred recur(Context& context, const ScanSettings& settings, const RecurrenceI
       .y = context.empty(in.x.shape, in.x.dtype),
       .states =
           context.empty({chunks * in.x.size(1), in.heads(), in.state_dim(), in.head_dim()}, kept)};
-  context.launch(kernels::SelectiveScanForward{
-      .in = in, .y = result.y.view(), .states = result.states.view(), .chunk = settings.chunk});
+  context.launch_with_workspace(kernels::SelectiveScanForward{.in = in,
+                                                              .y = result.y.view(),
+                                                              .states = result.states.view(),
+                                                              .chunk = settings.chunk,
+                                                              .workspace = {}});
   return result;
 }
 

@@ -20,6 +20,8 @@ using StreamUnderTest = device::CudaStream;
 /// bits are beside the largest result: matrix units cut off what fp32 would round, and keep 13
 /// binary places of the latter (emulator/units/matrix_unit.h).
 inline constexpr double kSumErrors = 3, kFp8SumError = 0x1p-11;
+/// Whether kernels of layers with a state have fp64.
+inline constexpr bool kRecursInFp64 = false;
 
 /// Without a GPU every test is skipped.
 class GpuEnvironment : public ::testing::Environment {

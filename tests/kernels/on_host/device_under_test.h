@@ -11,6 +11,8 @@ using StreamUnderTest = device::HostStream;
 /// What errors of long sums in fp32 are multiples of, and how large those of sums of numbers of 8
 /// bits are beside the largest result.
 inline constexpr double kSumErrors = 1, kFp8SumError = 3e-6;
+/// Whether kernels of layers with a state have fp64.
+inline constexpr bool kRecursInFp64 = true;
 
 /// Runs the kernel to its end, with a workspace full of NaN where it wants one.
 template <class Kernel>
