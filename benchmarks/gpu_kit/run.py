@@ -46,7 +46,7 @@ def environment(found):
     folders = [os.path.join(HERE, "lib")] + sorted({place for place in found.values() if os.path.isdir(place)})
     before = os.environ.get("LD_LIBRARY_PATH")
     path = ":".join(folders + ([before] if before else []))
-    return {**os.environ, "LD_LIBRARY_PATH": path, "OMP_NUM_THREADS": "2", "OMP_WAIT_POLICY": "passive"}
+    return {**os.environ, "LD_LIBRARY_PATH": path, "OMP_WAIT_POLICY": "passive"}
 
 
 class Task:
@@ -168,7 +168,9 @@ class Runner:
             return
         log_path = os.path.join(HERE, f"log-{os.getpid()}-{threading.get_ident()}.txt")
         begin = time.monotonic()
-        with subprocess.Popen(shlex.split(self.arguments.under) + task.words, env={**self.env, "MPITRON_TEST_LOG": log_path},
+        threads = min(2 * task.share, self.arguments.jobs)  # a task that runs alone draws its model's values with all
+        env = {**self.env, "MPITRON_TEST_LOG": log_path, "OMP_NUM_THREADS": str(threads)}
+        with subprocess.Popen(shlex.split(self.arguments.under) + task.words, env=env,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
                               start_new_session=True) as process:
             try:
