@@ -15,6 +15,10 @@
 // repeat bit for bit only with the same choices.
 namespace mpitron::kernels {
 
+/// Where the second of two scales lies behind the first: cuBLASLt refuses one that is not aligned to
+/// 16 bytes.
+inline constexpr Index kFactorStride = 4;
+
 /// Function that is applied to the sums of a product before they are rounded.
 enum class Epilogue : std::uint8_t { none, bias };
 constexpr Epilogue kEpilogues[] = {Epilogue::none, Epilogue::bias};
@@ -102,7 +106,7 @@ struct GemmOfShape {
   static constexpr const char* name = "gemm_of_shape";
   GemmShape shape;
   device::In a, b, bias;
-  device::In factors;  // fp32: of a and of b, where these are numbers of 8 bits
+  device::In factors;  // fp32, kFactorStride apart: of a and of b, where these have 8 bits
   device::Out c, workspace;
 
   template <class F>

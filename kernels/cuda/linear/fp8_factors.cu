@@ -1,6 +1,7 @@
 #include "kernels/cuda/common/element.cuh"
 #include "kernels/cuda/common/launch.cuh"
 #include "kernels/cuda/linear/fp8_factors.h"
+#include "kernels/linear/gemm_choice.h"
 
 namespace mpitron::kernels::cuda {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 __global__ void find_factors(const float* a_amax, const float* b_amax, float* factors,
                              Fp8Scaling a_scaling, Fp8Scaling b_scaling) {
   factors[0] = 1 / fp8_scale(*a_amax, a_scaling);
-  factors[1] = 1 / fp8_scale(*b_amax, b_scaling);
+  factors[kFactorStride] = 1 / fp8_scale(*b_amax, b_scaling);
 }
 
 }  // namespace

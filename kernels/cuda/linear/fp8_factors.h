@@ -8,7 +8,7 @@ namespace mpitron::kernels::cuda {
 struct Fp8Factors {
   static constexpr const char* name = "fp8_factors";
   In a_amax, b_amax;  // [1, 1], fp32
-  Out factors;        // [2], fp32
+  Out factors;        // [2 kFactorStride], fp32: the first of each stride
   Fp8Scaling a_scaling, b_scaling;
 };
 

@@ -67,7 +67,7 @@ void run_native(device::CudaStream& stream, const Fp8Matmul& k) {
   auto* const factors = reinterpret_cast<float*>(begin);
   run(stream, Fp8Factors{.a_amax = k.a.amax,
                          .b_amax = k.b.amax,
-                         .factors = device::TensorView(factors, DType::f32, {2}),
+                         .factors = device::TensorView(factors, DType::f32, {2 * kFactorStride}),
                          .a_scaling = k.a.scaling,
                          .b_scaling = k.b.scaling});
   Gemm::of(stream.device, shape_of(k))
@@ -77,7 +77,7 @@ void run_native(device::CudaStream& stream, const Fp8Matmul& k) {
                     .c = k.c.data,
                     .workspace = reinterpret_cast<void*>(begin + kAlignment),
                     .a_factor = factors,
-                    .b_factor = factors + 1});
+                    .b_factor = factors + kFactorStride});
 }
 
 }  // namespace

@@ -127,13 +127,6 @@ Description describe(const GemmShape& p) {
   set(description, CUBLASLT_MATMUL_DESC_TRANSA, p.transpose_b ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(description, CUBLASLT_MATMUL_DESC_TRANSB, p.transpose_a ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(description, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(p.epilogue));
-  if (p.type == DType::u8) {
-    // An algorithm that is chosen without scales refuses to run with them. Where they lie is told
-    // by each product.
-    const auto* const somewhere = reinterpret_cast<const float*>(std::uintptr_t{256});
-    set(description, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, somewhere);
-    set(description, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, somewhere);
-  }
   return description;
 }
 
@@ -386,7 +379,8 @@ void run(device::CudaStream& stream, const GemmOfShape& k) {
                     .c = k.c.data,
                     .workspace = k.workspace.data,
                     .a_factor = k.factors.data == nullptr ? nullptr : k.factors.as<float>(),
-                    .b_factor = k.factors.data == nullptr ? nullptr : k.factors.as<float>() + 1});
+                    .b_factor = k.factors.data == nullptr ? nullptr
+                                                          : k.factors.as<float>() + kFactorStride});
 }
 
 }  // namespace mpitron::kernels

@@ -30,7 +30,7 @@ class Gemm {
   struct Operands {
     const void *a, *b, *bias;
     void *c, *workspace;
-    /// Scales of factors in 8 bits; on the GPU.
+    /// Scales of factors in 8 bits, aligned to 16 bytes; on the GPU.
     const float *a_factor = nullptr, *b_factor = nullptr;
   };
   void run(device::CudaStream& stream, const Operands& operands);

@@ -71,7 +71,7 @@ GemmMeter::GemmMeter(device::Device& gpu, const GemmShape& shape)
                 shape.a_alignment)),
       b_(random(gpu, (shape.transpose_b ? shape.n : shape.k) * shape.b_stride, shape.type,
                 shape.b_alignment)),
-      factors_(Tensor::empty(gpu, {2}, DType::f32)),
+      factors_(Tensor::empty(gpu, {2 * kernels::kFactorStride}, DType::f32)),
       c_(aligned(gpu, shape.m * shape.c_stride, shape.c_type, shape.c_alignment)) {
   device::launch(gpu.stream(), kernels::Fill{.x = factors_.view(), .value = 1});
   kernel_ = {.shape = shape, .a = a_.view(), .b = b_.view(), .c = c_.view()};
