@@ -39,6 +39,7 @@ class Limit:
 # leave half of the most threads of a multiprocessor, 32 all.
 LIMITS = [
     Limit("adam_packs", 64),
+    Limit("adam_plain<", 64),
     Limit("attention_forward<", 256, stack=72, stores=False),
     Limit("attention_gradients<", 256, stack=24, stores=False),
     Limit("attention_wgmma<", 168, stack=16),
@@ -52,7 +53,9 @@ LIMITS = [
     Limit("gated_activation_forward<", 40),
     Limit("gradient_rows<", 48),
     Limit("look_up<", 32),
+    Limit("norm_backward_narrow<", 128),
     Limit("norm_backward_rows<", 128),
+    Limit("norm_narrow_rows<", 64),
     Limit("norm_rows<", 88),
     Limit("permute_rows<", 32),
     Limit("quantize<", 32, stores=False),

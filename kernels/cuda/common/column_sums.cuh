@@ -6,52 +6,64 @@
 
 namespace mpitron::kernels::cuda {
 
-/// Sums of the first stage: `count` rows, `stride` floats apart.
+/// Sums of the first stage: `count` rows, `stride` floats apart; where there are two sums, the
+/// second is `apart` floats behind the first.
 struct PartialRows {
   const float* data;
   Index count, stride;
+  Index apart = 0;
 };
 
 template <class T>
 struct PartialSums {
   PartialRows rows;
-  T* target;  // [n]
+  T* targets[2];  // [n]
   Index n;
   bool accumulate;
 };
 
-inline constexpr int kPartialThreads = kWarp * kWarp;
+inline constexpr int kPartialColumns = 8;  // of a block: 32 bytes, what memory gives at once
+inline constexpr int kPartialRows = 128;
 
-/// 32 columns to a block: thread y adds every 32nd partial row in order, then the 32 sums are added
-/// in order.
+/// A few columns to a block, so that there are many blocks: thread y adds every 128th partial row
+/// in order, then the 128 sums are added by halves. blockIdx.y is the target.
 template <class T>
-__global__ __launch_bounds__(kPartialThreads) void add_partial_rows(PartialSums<T> a) {
-  __shared__ float sums[kWarp][kWarp];
-  const Index column = static_cast<Index>(blockIdx.x) * kWarp + threadIdx.x;
+__global__ __launch_bounds__(kPartialColumns* kPartialRows) void add_partial_rows(
+    PartialSums<T> a) {
+  __shared__ float sums[kPartialRows][kPartialColumns];
+  const unsigned x = threadIdx.x, y = threadIdx.y;
+  const Index column = static_cast<Index>(blockIdx.x) * kPartialColumns + x;
+  const float* const data = a.rows.data + blockIdx.y * a.rows.apart + column;
   float sum = 0;
-  for (Index row = threadIdx.y; column < a.n && row < a.rows.count; row += kWarp) {
-    sum += a.rows.data[row * a.rows.stride + column];
+  for (Index row = y; column < a.n && row < a.rows.count; row += kPartialRows) {
+    sum += data[row * a.rows.stride];
   }
-  sums[threadIdx.y][threadIdx.x] = sum;
-  __syncthreads();
-  if (threadIdx.y == 0 && column < a.n) {
-    float total = 0;
-    for (int y = 0; y < kWarp; ++y) {
-      total += sums[y][threadIdx.x];
+  sums[y][x] = sum;
+  for (unsigned half = kPartialRows / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (y < half) {
+      sums[y][x] += sums[y + half][x];
     }
-    a.target[column] =
-        static_cast<T>(a.accumulate ? static_cast<float>(a.target[column]) + total : total);
+  }
+  if (y == 0 && column < a.n) {
+    T* const target = a.targets[blockIdx.y] + column;
+    *target = static_cast<T>(a.accumulate ? static_cast<float>(*target) + sums[0][x] : sums[0][x]);
   }
 }
 
-/// target = (or +=) the sum of the partial rows.
+/// target = (or +=) the sum of the partial rows; likewise a second one of the same type, if any.
 inline void add_partials(device::CudaStream& stream, const char* name, const PartialRows& rows,
-                         const device::InOut& target, bool accumulate) {
+                         bool accumulate, const device::InOut& target,
+                         const device::InOut& second = {}) {
   visit_element(target.dtype, [&]<class T>() {
     const Index n = target.numel();
     if (n > 0) {
-      launch(stream, name, {static_cast<unsigned>((n + kWarp - 1) / kWarp), dim3(kWarp, kWarp)},
-             add_partial_rows<T>, PartialSums<T>{rows, elements<T>(target), n, accumulate});
+      const dim3 grid(static_cast<unsigned>((n + kPartialColumns - 1) / kPartialColumns),
+                      second ? 2 : 1);
+      launch(
+          stream, name, {grid, dim3(kPartialColumns, kPartialRows)}, add_partial_rows<T>,
+          PartialSums<T>{
+              rows, {elements<T>(target), second ? elements<T>(second) : nullptr}, n, accumulate});
     }
   });
 }

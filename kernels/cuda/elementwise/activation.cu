@@ -28,22 +28,23 @@ __device__ float linear_within(const GateLimits& limits, float up) {
   return cut + limits.offset;
 }
 
-/// Returns x + bias at column i, in fp32.
+/// Returns x + bias at column i, in fp32. x is there already: a branch on the bias between loads
+/// would let the later ones wait for the earlier.
 template <class T, int N>
-__device__ Floats<N> biased(const T* x, const T* bias, Index i, Width<N> width) {
-  const Floats<N> value = load(x + i, width);
+__device__ Floats<N> biased(const Raw<T, N>& x, const T* bias, Index i) {
+  const Floats<N> value = floats(x);
   if (bias == nullptr) {
     return value;
   }
-  return each([](float v, float b) { return v + b; }, value, load(bias + i, width));
+  return each([](float v, float b) { return v + b; }, value, load(bias + i, Width<N>()));
 }
 
 /// y = activation(x + bias), a pack at a time where addresses allow it.
 template <class T, Activation kActivation>
 __global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
-    store(a.out[row] + i, each([](float x) { return activate(kActivation, x); },
-                               biased(a.x[row], a.bias, i, width)));
+    const auto x = biased(load_raw(a.x[row] + i, width), a.bias, i);
+    store(a.out[row] + i, each([](float v) { return activate(kActivation, v); }, x));
   });
 }
 
@@ -51,9 +52,11 @@ __global__ void bias_activation_forward(const __grid_constant__ ActivationRows<T
 template <class T, Activation kActivation>
 __global__ void bias_activation_backward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
+    const auto x = load_raw(a.x[row] + i, width);
+    const auto dy = load_raw(a.dy[row] + i, width);
     store(a.out[row] + i,
-          each([](float x, float dy) { return dy * activation_slope(kActivation, x); },
-               biased(a.x[row], a.bias, i, width), load(a.dy[row] + i, width)));
+          each([](float v, float d) { return d * activation_slope(kActivation, v); },
+               biased(x, a.bias, i), floats(dy)));
   });
 }
 
@@ -62,13 +65,13 @@ __global__ void bias_activation_backward(const __grid_constant__ ActivationRows<
 template <class T, Activation kActivation>
 __global__ void gated_activation_forward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
-    store(a.out[row] + i,
-          each(
-              [&](float gate, float up) {
-                return activate(kActivation, gate_within(a.limits, gate)) *
-                       linear_within(a.limits, up);
-              },
-              biased(a.x[row], a.bias, i, width), biased(a.x[row], a.bias, a.f + i, width)));
+    const auto gate = load_raw(a.x[row] + i, width), up = load_raw(a.x[row] + a.f + i, width);
+    store(a.out[row] + i, each(
+                              [&](float g, float u) {
+                                return activate(kActivation, gate_within(a.limits, g)) *
+                                       linear_within(a.limits, u);
+                              },
+                              biased(gate, a.bias, i), biased(up, a.bias, a.f + i)));
   });
 }
 
@@ -76,24 +79,20 @@ __global__ void gated_activation_forward(const __grid_constant__ ActivationRows<
 template <class T, Activation kActivation>
 __global__ void gated_activation_backward(const __grid_constant__ ActivationRows<T> a) {
   for_rows(a.rows, a.f, a.packed, [&](Index row, Index i, auto width) {
-    const auto gate = biased(a.x[row], a.bias, i, width);
-    const auto up = biased(a.x[row], a.bias, a.f + i, width);
-    const auto dy = load(a.dy[row] + i, width);
+    const auto raw_gate = load_raw(a.x[row] + i, width);
+    const auto raw_up = load_raw(a.x[row] + a.f + i, width);
+    const Floats<width> dy = floats(load_raw(a.dy[row] + i, width));
+    const Floats<width> gate = biased(raw_gate, a.bias, i), up = biased(raw_up, a.bias, a.f + i);
+    Floats<width> dgate, dup;
+    for (int j = 0; j < width; ++j) {
+      const float g = gate_within(a.limits, gate[j]);  // for both, which share their exponential
+      const float slope = activation_slope(kActivation, g), active = activate(kActivation, g);
+      dgate[j] = gate[j] > a.limits.clamp ? 0.f : dy[j] * linear_within(a.limits, up[j]) * slope;
+      dup[j] = std::abs(up[j]) > a.limits.clamp ? 0.f : dy[j] * active;
+    }
     T* const dx = a.out[row] + i;
-    store(dx, each(
-                  [&](float g, float u, float d) {
-                    return g > a.limits.clamp
-                               ? 0.f
-                               : d * linear_within(a.limits, u) * activation_slope(kActivation, g);
-                  },
-                  gate, up, dy));
-    store(dx + a.f, each(
-                        [&](float g, float u, float d) {
-                          return std::abs(u) > a.limits.clamp
-                                     ? 0.f
-                                     : d * activate(kActivation, gate_within(a.limits, g));
-                        },
-                        gate, up, dy));
+    store(dx, dgate);
+    store(dx + a.f, dup);
   });
 }
 
@@ -132,9 +131,10 @@ void run_rows(device::CudaStream& stream, const K& k, const device::ConstTensorV
     a.limits = k.limits;
   }
   a.packed = columns % kPack == 0 && all_packed(a.x, a.dy, a.bias, a.out);
+  LaunchShape shape = row_shape(a.rows, a.f);  // a pack to a thread: blocks come as others go
+  shape.grid.y = std::min(blocks_for(a.f, Index{shape.block.x} * kPack), 65535u);
   visit_activation(k.activation, [&]<Activation kActivation>() {
-    launch(stream, K::name, row_shape(a.rows, a.f), kernel_of.template operator()<kActivation>(),
-           a);
+    launch(stream, K::name, shape, kernel_of.template operator()<kActivation>(), a);
   });
 }
 

@@ -45,15 +45,6 @@ struct MaskedRows {
 /// Packs are loaded two at a time, so that both are on their way at once.
 template <class Load, class Put>
 __device__ void for_masked(const MaskedRows& a, Load&& load, Put&& put) {
-  if (!a.mask.active()) {
-    return for_rows(a.rows, a.h, a.packed, [&](Index row, Index i, auto width) {
-      Floats<width> ones;
-      for (float& one : ones.v) {
-        one = 1;
-      }
-      put(row, i, load(row, i, width), ones);
-    });
-  }
   const DropoutMask mask = of_step(a.mask);
   const float scale = mask.keep_scale();
   const Index offset = mask.index.column_offset, first_block = offset / kBlock;
@@ -93,6 +84,22 @@ __device__ void for_masked(const MaskedRows& a, Load&& load, Put&& put) {
   });
 }
 
+/// The same with a mask or without. Kernels without one are others: they need half the registers.
+template <bool kMasked, class Load, class Put>
+__device__ void for_elements(const MaskedRows& a, Load&& load, Put&& put) {
+  if constexpr (kMasked) {
+    for_masked(a, load, put);
+  } else {
+    for_rows(a.rows, a.h, a.packed, [&](Index row, Index i, auto width) {
+      Floats<width> ones;
+      for (float& one : ones.v) {
+        one = 1;
+      }
+      put(row, i, load(row, i, width), ones);
+    });
+  }
+}
+
 template <class Tx, class Ty, int N>
 struct Operands {
   Raw<Tx, N> x, bias;
@@ -101,40 +108,41 @@ struct Operands {
 
 /// y = residual + dropout(x + bias), in fp32, rounded once. Operands stay in their own types until
 /// the mask is known, which saves registers.
-template <class Tx, class Ty>
+template <class Tx, class Ty, bool kMasked>
 __global__ void bias_dropout_add(const __grid_constant__ MaskedRows a,
                                  const __grid_constant__ Rows<const Tx> x, const Tx* bias,
                                  const __grid_constant__ Rows<const Ty> residual,
                                  const __grid_constant__ Rows<Ty> y) {
   const auto load_operands = [&]<int N>(Index row, Index i, Width<N> width) {
     Operands<Tx, Ty, N> operands{load_raw(x[row] + i, width)};
-    if (bias != nullptr) {
-      operands.bias = load_raw(bias + i, width);
-    }
     if (residual) {
       operands.residual = load_raw(residual[row] + i, width);
     }
+    if (bias != nullptr) {
+      operands.bias = load_raw(bias + i, width);
+    }
     return operands;
   };
-  for_masked(a, load_operands, [&](Index row, Index i, const auto& operands, const auto& factors) {
-    auto value = floats(operands.x);
-    if (bias != nullptr) {
-      value = each(Sum{}, value, floats(operands.bias));
-    }
-    value = each([](float v, float factor) { return v * factor; }, value, factors);
-    if (residual) {
-      value = each(Sum{}, value, floats(operands.residual));
-    }
-    store(y[row] + i, value);
-  });
+  for_elements<kMasked>(
+      a, load_operands, [&](Index row, Index i, const auto& operands, const auto& factors) {
+        auto value = floats(operands.x);
+        if (bias != nullptr) {
+          value = each(Sum{}, value, floats(operands.bias));
+        }
+        value = each([](float v, float factor) { return v * factor; }, value, factors);
+        if (residual) {
+          value = each(Sum{}, value, floats(operands.residual));
+        }
+        store(y[row] + i, value);
+      });
 }
 
 /// dx = dy where the mask keeps, scaled; the mask is drawn again.
-template <class Ty, class Tx>
+template <class Ty, class Tx, bool kMasked>
 __global__ void dropout_backward(const __grid_constant__ MaskedRows a,
                                  const __grid_constant__ Rows<const Ty> dy,
                                  const __grid_constant__ Rows<Tx> dx) {
-  for_masked(
+  for_elements<kMasked>(
       a, [&](Index row, Index i, auto width) { return load_raw(dy[row] + i, width); },
       [&](Index row, Index i, const auto& gradients, const auto& factors) {
         store(dx[row] + i,
@@ -164,8 +172,9 @@ void run(device::CudaStream& stream, const BiasDropoutAddForward& k) {
     const auto residual = rows_of<Ty>(k.residual);
     const auto y = rows_of<Ty>(k.y);
     const MaskedRows a = masked_rows(k, k.x, x, bias, residual, y);
-    launch(stream, BiasDropoutAddForward::name, shape_of(a), bias_dropout_add<Tx, Ty>, a, x, bias,
-           residual, y);
+    launch(stream, BiasDropoutAddForward::name, shape_of(a),
+           a.mask.active() ? bias_dropout_add<Tx, Ty, true> : bias_dropout_add<Tx, Ty, false>, a, x,
+           bias, residual, y);
   });
 }
 
@@ -174,7 +183,9 @@ void run(device::CudaStream& stream, const DropoutBackward& k) {
     const auto dy = rows_of<Ty>(k.dy);
     const auto dx = rows_of<Tx>(k.dx);
     const MaskedRows a = masked_rows(k, k.dy, dy, dx);
-    launch(stream, DropoutBackward::name, shape_of(a), dropout_backward<Ty, Tx>, a, dy, dx);
+    launch(stream, DropoutBackward::name, shape_of(a),
+           a.mask.active() ? dropout_backward<Ty, Tx, true> : dropout_backward<Ty, Tx, false>, a,
+           dy, dx);
   });
 }
 

@@ -1,7 +1,8 @@
 // Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
-// fixed order. dgamma and dbeta: each worker adds its rows in order, then workers are added in
-// order.
+// fixed order; of rows of up to 4096 columns a thread has one pack. dgamma and
+// dbeta: each worker adds its rows in order, then workers are added in the order of
+// column_sums.cuh.
 #include "intrinsics.cuh"
 #include "kernels/cuda/common/column_sums.cuh"
 #include "kernels/cuda/elementwise/norm_rows.cuh"
@@ -15,6 +16,8 @@ using namespace cuda::norm;
 /// What the sums of a block may take of shared memory; wider ones stay in the workspace.
 constexpr Index kSharedBytes = Index{128} << 10;
 constexpr unsigned kBackwardThreads = 128;
+/// Threads that the registers of norm_backward_narrow let be there at once.
+constexpr Index kResidentThreads = kProcessors * 768;
 
 /// Divides t rows among workers that each make a dgamma and dbeta, by t and h alone: workers add
 /// rows_of_worker rows each; their sums are small beside what they read.
@@ -24,7 +27,8 @@ struct Work {
 
   Work(Index t, Index h, bool centred) {
     constexpr Index kSums = 1 << 21, kMostWorkers = 2048, kLeastRows = 8;
-    const Index wanted = std::clamp(kSums / std::max<Index>(h, 1), Index{1}, kMostWorkers);
+    const Index wanted = h <= kNarrow ? kResidentThreads / block_of(h, kBackwardThreads, kPack).x
+                                      : std::clamp(kSums / h, Index{1}, kMostWorkers);
     rows_of_worker = std::max(kLeastRows, (t + wanted - 1) / wanted);
     workers = (t + rows_of_worker - 1) / rows_of_worker;
     width = (h + kPack - 1) / kPack * kPack;
@@ -152,6 +156,79 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
   }
 }
 
+/// A thread's part of a narrow row, as it is stored; zeros where there is no such row.
+template <class X, class Y>
+struct NarrowPart {
+  Raw<X, kPack> x{}, add{};
+  Raw<Y, kPack> dy{};
+  float rstd = 0, mean = 0;
+
+  __device__ NarrowPart(const Backward<X, Y>& a, Index row, Index i) {
+    if (row >= a.rows) {
+      return;
+    }
+    const Index left = a.columns.h - i;
+    x = load_some(a.x[row] + i, left, a.columns.packed);
+    dy = load_some(a.dy[row] + i, left, a.columns.packed);
+    if (a.add) {
+      add = load_some(a.add[row] + i, left, a.columns.packed);
+    }
+    rstd = a.rstd[row];
+    mean = a.mean != nullptr ? a.mean[row] : 0;
+  }
+};
+
+/// The same for rows of which a thread has one pack: it has gamma and its sums at hand, and the
+/// next row is on its way while one is summed.
+template <class X, class Y, bool kCentred>
+__global__ __launch_bounds__(kMostThreads) void norm_backward_narrow(
+    const __grid_constant__ Backward<X, Y> a) {
+  constexpr int kSums = kCentred ? 2 : 1;
+  __shared__ float partial[2][kSums * kMostWarps];
+  const auto h = static_cast<float>(a.columns.h);
+  const Index i = static_cast<Index>(threadIdx.x) * kPack, left = a.columns.h - i;
+  const Index worker = static_cast<Index>(blockIdx.x) * blockDim.y + threadIdx.y;
+  const Index first = worker * a.work.rows_of_worker;
+  const Floats<kPack> gamma = a.gamma(i, left, a.columns.packed);
+  Floats<kPack> dgamma{}, dbeta{};
+  NarrowPart<X, Y> next(a, first, i);
+  for (Index n = 0; n < a.work.rows_of_worker; ++n) {
+    const NarrowPart<X, Y> own = next;
+    if (n + 1 < a.work.rows_of_worker) {
+      next = NarrowPart<X, Y>(a, first + n + 1, i);
+    }
+    const Floats<kPack> dy = floats(own.dy);
+    const Floats<kPack> normal =
+        each([&](float x) { return (x - own.mean) * own.rstd; }, floats(own.x));
+    Floats<kSums> sums{};
+    for (int j = 0; j < kPack; ++j) {
+      sums[0] += dy[j] * normal[j] * gamma[j];
+      dgamma[j] += dy[j] * normal[j];
+      if constexpr (kCentred) {
+        sums[1] += dy[j] * gamma[j];
+        dbeta[j] += dy[j];
+      }
+    }
+    const Floats<kSums> means =
+        each([h](float sum) { return sum / h; }, row_sums(sums, partial[n % 2]));
+    if (first + n < a.rows && left > 0) {
+      Floats<kPack> dx = floats(own.add);
+      for (int j = 0; j < kPack; ++j) {
+        const float mean = kCentred ? means[kSums - 1] : 0;
+        dx[j] += own.rstd * (dy[j] * gamma[j] - mean - normal[j] * means[0]);
+      }
+      store_some(a.dx[first + n] + i, left, a.columns.packed, rounded<X>(dx));
+    }
+  }
+  if (a.partials != nullptr && worker < a.work.workers && left > 0) {
+    float* const saved = a.partials + worker * a.work.stride + i;
+    store(saved, dgamma);
+    if constexpr (kCentred) {
+      store(saved + a.work.width, dbeta);
+    }
+  }
+}
+
 /// Launches the rows of K, RmsNormBackward or LayerNormBackward; the callers add the workers' sums
 /// behind it.
 template <class K>
@@ -168,12 +245,17 @@ void backward(device::CudaStream& stream, const K& k, const float* mean) {
     const Rows<X> dx = rows_of<X>(k.dx);
     const Weights<Y> gamma(k.gamma, k.gamma_offset, 1);
     const bool packed = all_packed(x, add, dy, dx) && gamma.fits_packs();
-    const dim3 block = block_of(h, kBackwardThreads);
+    const bool narrow = h <= kNarrow;
+    const dim3 block =
+        narrow ? block_of(h, kBackwardThreads, kPack) : block_of(h, kBackwardThreads);
+    const auto kernel = !narrow           ? norm_backward_rows<X, Y>
+                        : mean == nullptr ? norm_backward_narrow<X, Y, false>
+                                          : norm_backward_narrow<X, Y, true>;
     const Index bytes = block.y * work.stride * static_cast<Index>(sizeof(float));
-    const bool shared = k.dgamma && bytes <= kSharedBytes;
+    const bool shared = !narrow && k.dgamma && bytes <= kSharedBytes;
     launch(stream, K::name,
            {blocks_for(work.workers, block.y), block, shared ? static_cast<std::size_t>(bytes) : 0},
-           norm_backward_rows<X, Y>,
+           kernel,
            Backward<X, Y>{x,
                           add,
                           dy,
@@ -196,7 +278,7 @@ void run(device::CudaStream& stream, const RmsNormBackward& k) {
   if (k.dgamma) {
     const Work work(row_count(k.x), k.x.size(-1), false);
     const auto* sums = static_cast<const float*>(k.workspace.data);
-    add_partials(stream, k.name, {sums, work.workers, work.stride}, k.dgamma, k.accumulate);
+    add_partials(stream, k.name, {sums, work.workers, work.stride}, k.accumulate, k.dgamma);
   }
 }
 
@@ -204,9 +286,8 @@ void run(device::CudaStream& stream, const LayerNormBackward& k) {
   backward(stream, k, k.mean.as<float>());
   const Work work(row_count(k.x), k.x.size(-1), true);
   const auto* sums = static_cast<const float*>(k.workspace.data);
-  add_partials(stream, k.name, {sums, work.workers, work.stride}, k.dgamma, k.accumulate);
-  add_partials(stream, k.name, {sums + work.width, work.workers, work.stride}, k.dbeta,
-               k.accumulate);
+  add_partials(stream, k.name, {sums, work.workers, work.stride, work.width}, k.accumulate,
+               k.dgamma, k.dbeta);
 }
 
 Index workspace_bytes(const device::CudaStream&, const RmsNormBackward& k) {

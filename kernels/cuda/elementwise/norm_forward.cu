@@ -1,6 +1,6 @@
 // Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
-// fixed order.
+// fixed order. Of rows of up to 4096 columns a thread has one pack.
 #include "kernels/cuda/elementwise/norm_rows.cuh"
 
 namespace mpitron::kernels {
@@ -82,6 +82,59 @@ __global__ __launch_bounds__(kMostThreads) void norm_rows(const __grid_constant_
   }
 }
 
+/// The same for rows of which a thread has one pack: it has gamma and beta at hand, and the next
+/// row is on its way while one is summed.
+template <class X, class Y>
+__global__ __launch_bounds__(kMostThreads,
+                             2) void norm_narrow_rows(const __grid_constant__ Forward<X, Y> a) {
+  __shared__ float partial[2][kMostWarps];
+  int turn = 0;
+  const bool packed = a.columns.packed;
+  const auto width = static_cast<float>(a.columns.h);
+  const Index i = static_cast<Index>(threadIdx.x) * kPack, left = a.columns.h - i;
+  const Floats<kPack> gamma = a.gamma(i, left, packed), beta = a.beta(i, left, packed);
+  const auto pack_of = [&](Index row) {
+    return row < a.rows ? load_some(a.x[row] + i, left, packed) : Raw<X, kPack>{};
+  };
+  const auto sum_of = [&](float value) {
+    turn ^= 1;
+    return row_sums(Floats<1>{value}, partial[turn])[0];
+  };
+  const Index step = static_cast<Index>(gridDim.x) * blockDim.y;
+  Index first = static_cast<Index>(blockIdx.x) * blockDim.y;
+  for (auto next = pack_of(first + threadIdx.y); first < a.rows; first += step) {
+    const Index row = first + threadIdx.y;
+    Floats<kPack> x = floats(next);
+    next = pack_of(row + step);
+    float mean = 0, squares = 0;
+    if (a.mean != nullptr) {
+      float sum = 0;
+      for (const float v : x.v) {
+        sum += v;
+      }
+      mean = sum_of(sum) / width;
+    }
+    for (int j = 0; j < kPack; ++j) {
+      x[j] = j < left ? x[j] - mean : 0;
+      squares += x[j] * x[j];
+    }
+    const float rstd = 1 / sqrtf(sum_of(squares) / width + a.eps);
+    if (row >= a.rows || left <= 0) {
+      continue;
+    }
+    if (threadIdx.x == 0) {
+      a.rstd[row] = rstd;
+      if (a.mean != nullptr) {
+        a.mean[row] = mean;
+      }
+    }
+    for (int j = 0; j < kPack; ++j) {
+      x[j] = x[j] * rstd * gamma[j] + beta[j];
+    }
+    store_some(a.y[row] + i, left, packed, rounded<Y>(x));
+  }
+}
+
 /// Launches the rows of K, RmsNormForward or LayerNormForward.
 template <class K>
 void forward(device::CudaStream& stream, const K& k, const In& beta, float* mean) {
@@ -94,8 +147,13 @@ void forward(device::CudaStream& stream, const K& k, const In& beta, float* mean
     const Rows<Y> y = rows_of<Y>(k.y);
     const Weights<Y> gamma(k.gamma, k.gamma_offset, 1), shift(beta, 0, 0);
     const bool packed = all_packed(x, y) && gamma.fits_packs() && shift.fits_packs();
-    const dim3 block = block_of(h, kThreads);
-    launch(stream, K::name, {blocks_for(rows, block.y), block}, norm_rows<X, Y>,
+    const bool narrow = h <= kNarrow;
+    const dim3 block = narrow ? block_of(h, kThreads, kPack) : block_of(h, kThreads);
+    // Narrow rows: the blocks that are there at once, so that none has its first load to wait for.
+    const auto resident = static_cast<unsigned>(kProcessors * 1024 / (block.x * block.y));
+    const unsigned blocks = blocks_for(rows, block.y);
+    launch(stream, K::name, {narrow ? std::min(blocks, resident) : blocks, block},
+           narrow ? norm_narrow_rows<X, Y> : norm_rows<X, Y>,
            Forward<X, Y>{
                x, y, gamma, shift, mean, k.rstd.template as<float>(), rows, {h, packed}, k.eps});
   });

@@ -9,6 +9,8 @@ namespace mpitron::kernels::cuda::norm {
 inline constexpr int kPacks = 4;  // of a row in the registers of a thread
 inline constexpr unsigned kMostThreads = 512;
 inline constexpr Index kColumnsOfThread = Index{kPacks} * kPack;
+inline constexpr Index kNarrow = Index{kMostThreads} * kPack;  // a pack of a row to each thread
+inline constexpr Index kProcessors = 132;                      // multiprocessors of an H100 or H200
 
 /// Says which columns of rows of h are a thread's: a row is cut into chunks, in each of which a
 /// thread has kPacks packs, blockDim.x packs apart.
@@ -63,6 +65,33 @@ struct RowPart {
   }
 };
 
+/// Sums each of N values over the threads of a row, with one barrier: so `partial`, of
+/// N * kMostWarps, must not serve two calls in a row.
+template <int N>
+__device__ Floats<N> row_sums(Floats<N> values, float* partial) {
+  for (float& value : values.v) {
+    value = warp_reduce(value, Sum{});
+  }
+  const unsigned warps = blockDim.x / kWarp;
+  if (warps == 1) {
+    return values;
+  }
+  partial += threadIdx.y * warps * N;
+  if (threadIdx.x % kWarp == 0) {
+    for (int i = 0; i < N; ++i) {
+      partial[threadIdx.x / kWarp * N + i] = values[i];
+    }
+  }
+  __syncthreads();
+  Floats<N> total{};
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    for (int i = 0; i < N; ++i) {
+      total[i] += partial[warp * N + i];
+    }
+  }
+  return total;
+}
+
 /// gamma or beta: fp32 or of type T, or `otherwise` where there is none.
 template <class T>
 struct Weights {
@@ -105,9 +134,9 @@ struct Weights {
 
 /// Chooses threads along a row and rows side by side: a row has as few threads as can hold it, and
 /// a block as many rows as fit.
-inline dim3 block_of(Index h, unsigned threads) {
+inline dim3 block_of(Index h, unsigned threads, Index columns_of_thread = kColumnsOfThread) {
   unsigned x = kWarp;
-  while (x < kMostThreads && x * kColumnsOfThread < h) {
+  while (x < kMostThreads && x * columns_of_thread < h) {
     x += x < 4 * kWarp ? kWarp : 4 * kWarp;
   }
   return {x, std::max(1u, threads / x)};

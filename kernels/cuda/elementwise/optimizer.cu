@@ -54,25 +54,29 @@ struct AdamTensor {
         rule(k) {}
 };
 
+/// Steps N elements: of the mean gradient m, that of its squares v, and the parameters p.
+template <int N>
+__device__ void update(const AdamRule& rule, const Floats<N>& grad, Floats<N>& p, Floats<N>& m,
+                       Floats<N>& v) {
+  for (int j = 0; j < N; ++j) {
+    const float g = grad[j] * rule.grad_scale;
+    m[j] = fmaf(m[j], rule.beta1, g * rule.rest1);
+    v[j] = fmaf(v[j], rule.beta2, g * g * rule.rest2);
+    const float step = rule.rate * m[j] / (sqrtf(v[j] * rule.inverse2) + rule.eps);
+    p[j] -= fmaf(p[j], rule.decay, step);
+  }
+}
+
 /// Updates packs of Adam's tensors. A pack of scaled numbers needs its block's exponent, so threads
 /// that share a block of stored numbers agree on it.
 __global__ void adam_packs(const __grid_constant__ Table<AdamTensor> table) {
   const Share<AdamTensor>& share = table.share();
   const AdamTensor& a = share.tensor;
   for_stored_packs(a.n, share.thread(), [&](Index i, int count) {
-    const AdamRule& rule = a.rule;
     const auto grad = a.grad.load(i, count);
     auto param = a.param.load(i, count);
     auto exp_avg = a.exp_avg.load(i, count), exp_avg_sq = a.exp_avg_sq.load(i, count);
-    for (int j = 0; j < kPack; ++j) {
-      const float g = grad[j] * rule.grad_scale;
-      const float m = fmaf(exp_avg[j], rule.beta1, g * rule.rest1);
-      const float v = fmaf(exp_avg_sq[j], rule.beta2, g * g * rule.rest2);
-      const float step = rule.rate * m / (sqrtf(v * rule.inverse2) + rule.eps);
-      exp_avg[j] = m;
-      exp_avg_sq[j] = v;
-      param[j] -= fmaf(param[j], rule.decay, step);
-    }
+    update(a.rule, grad, param, exp_avg, exp_avg_sq);
     a.exp_avg.store(i, count, exp_avg);
     a.exp_avg_sq.store(i, count, exp_avg_sq);
     a.param.store(i, count, param);
@@ -80,6 +84,72 @@ __global__ void adam_packs(const __grid_constant__ Table<AdamTensor> table) {
       a.model_param.store(i, count, param);
     }
   });
+}
+
+/// Whether no array is scaled, split or unaligned, and gradients are of type G: those of a model's
+/// plain training.
+template <class G>
+bool is_plain(const AdamStep& k) {
+  const AdamTensor a(k);
+  const auto fp32 = [](const StoredArray& x) { return x.dtype == DType::f32 && x.aligned; };
+  const StoredArray& copy = a.model_param;
+  return fp32(a.param) && fp32(a.exp_avg) && fp32(a.exp_avg_sq) && a.grad.aligned &&
+         a.grad.dtype == element_dtype<G>() && (copy.values == nullptr || copy.aligned);
+}
+
+/// Loads N elements of a tensor's four arrays, all before the first is used.
+template <class G, int N>
+struct PlainPack {
+  Raw<float, N> param, exp_avg, exp_avg_sq;
+  Raw<G, N> grad;
+
+  __device__ void load(const AdamTensor& a, Index i) {
+    param = load_raw(static_cast<const float*>(a.param.values) + i, Width<N>());
+    exp_avg = load_raw(static_cast<const float*>(a.exp_avg.values) + i, Width<N>());
+    exp_avg_sq = load_raw(static_cast<const float*>(a.exp_avg_sq.values) + i, Width<N>());
+    grad = load_raw(static_cast<const G*>(a.grad.values) + i, Width<N>());
+  }
+  __device__ void step(const AdamTensor& a, Index i) const {
+    Floats<N> p = floats(param), m = floats(exp_avg), v = floats(exp_avg_sq);
+    update(a.rule, floats(grad), p, m, v);
+    store(static_cast<float*>(a.exp_avg.values) + i, m);
+    store(static_cast<float*>(a.exp_avg_sq.values) + i, v);
+    store(static_cast<float*>(a.param.values) + i, p);
+    if (a.model_param.values != nullptr) {
+      store(AnyOutput{a.model_param.values, a.model_param.dtype, i}, p);
+    }
+  }
+};
+
+/// Updates Adam's tensors where all of a launch are plain: types are known, so loads do not wait
+/// for each other, and neighbours' accesses of 16 bytes touch.
+template <class G>
+__global__ void adam_plain(const __grid_constant__ Table<AdamTensor> table) {
+  constexpr int kWide = 4, kAhead = 2;
+  const Share<AdamTensor>& share = table.share();
+  const AdamTensor& a = share.tensor;
+  const Worker thread = share.thread();
+  const Index whole = a.n / kWide * kWide, step = thread.count * kWide;
+  for (Index first = thread.index * kWide; first < whole; first += kAhead * step) {
+    PlainPack<G, kWide> packs[kAhead];
+#pragma unroll
+    for (int ahead = 0; ahead < kAhead; ++ahead) {
+      if (first + ahead * step < whole) {
+        packs[ahead].load(a, first + ahead * step);
+      }
+    }
+#pragma unroll
+    for (int ahead = 0; ahead < kAhead; ++ahead) {
+      if (first + ahead * step < whole) {
+        packs[ahead].step(a, first + ahead * step);
+      }
+    }
+  }
+  for (Index i = whole + thread.index; i < a.n; i += thread.count) {
+    PlainPack<G, 1> element;
+    element.load(a, i);
+    element.step(a, i);
+  }
 }
 
 /// Arguments of an SGD step on one tensor, in types known at run time.
@@ -147,9 +217,9 @@ __global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long
   }
 }
 
-/// Launches kStepsTogether tensors at a time.
-template <class Tensor, class Step>
-void run_together(device::CudaStream& stream, const Steps<Step>& k, void (*kernel)(Table<Tensor>)) {
+/// Launches kStepsTogether tensors at a time; kernel_of(steps) chooses the kernel.
+template <class Tensor, class Step, class KernelOf>
+void run_together(device::CudaStream& stream, const Steps<Step>& k, KernelOf&& kernel_of) {
   for (auto rest = k.steps; !rest.empty();) {
     const auto steps = rest.first(std::min(rest.size(), kStepsTogether));
     rest = rest.subspan(steps.size());
@@ -161,19 +231,25 @@ void run_together(device::CudaStream& stream, const Steps<Step>& k, void (*kerne
       table.shares[i] = {tensor, shape.grid.x, blocks};
       shape.grid.x += blocks;
     }
-    launch(stream, k.name, shape, kernel, table);
+    launch(stream, k.name, shape, kernel_of(steps), table);
   }
 }
 
 }  // namespace
 
-/// Runs one step as a table of one, so that there is a single kernel and one set of bits.
+/// Runs one step as a table of one; which kernel an element is updated by does not change its bits.
 void run(device::CudaStream& stream, const AdamStep& k) {
   run(stream, AdamSteps{{&k, 1}});
 }
 
 void run(device::CudaStream& stream, const AdamSteps& k) {
-  run_together(stream, k, adam_packs);
+  run_together<AdamTensor>(stream, k, [](auto steps) {
+    if (std::all_of(steps.begin(), steps.end(), is_plain<float>)) {
+      return adam_plain<float>;
+    }
+    const bool bf16 = std::all_of(steps.begin(), steps.end(), is_plain<__nv_bfloat16>);
+    return bf16 ? adam_plain<__nv_bfloat16> : adam_packs;
+  });
 }
 
 void run(device::CudaStream& stream, const SgdStep& k) {
@@ -181,7 +257,7 @@ void run(device::CudaStream& stream, const SgdStep& k) {
 }
 
 void run(device::CudaStream& stream, const SgdSteps& k) {
-  run_together(stream, k, sgd_packs);
+  run_together<SgdTensor>(stream, k, [](auto) { return sgd_packs; });
 }
 
 void run(device::CudaStream& stream, const CountZeros& k) {

@@ -1,5 +1,6 @@
 // Numerical contract: that of matmul.h, BiasGradient. Eight threads of a block each sum
-// every eighth of its rows in order, then the eight sums are added in order.
+// every eighth of its rows in order, then the eight sums are added in order,
+// and those of blocks in the order of column_sums.cuh.
 #include "kernels/cuda/common/column_sums.cuh"
 #include "kernels/linear/matmul.h"
 
@@ -10,14 +11,16 @@ namespace {
 constexpr int kRowThreads = 8;
 constexpr int kAhead = 4;  // rows that a thread loads at once
 
-/// Counts the rows that one block sums, by their number alone. Few blocks keep what is added at the
-/// end small beside what is read.
-Index rows_of_block(Index rows) {
-  constexpr Index kLeastRows = 64, kMostBlocks = 128;
-  return std::max(kLeastRows, (rows + kMostBlocks - 1) / kMostBlocks);
+/// Counts the rows that one block sums, by the shape alone: so many that all blocks are there at
+/// once (four to each of the 132 multiprocessors of an H100 or H200).
+Index rows_of_block(Index rows, Index n) {
+  constexpr Index kLeastRows = 64, kBlocks = 4 * 132, kColumns = kWarp * kPack;
+  const Index tiles = std::max<Index>(1, (n + kColumns - 1) / kColumns);
+  const Index blocks = std::max<Index>(1, kBlocks / tiles);
+  return std::max(kLeastRows, (rows + blocks - 1) / blocks);
 }
-Index block_count(Index rows) {
-  return (rows + rows_of_block(rows) - 1) / rows_of_block(rows);
+Index block_count(Index rows, Index n) {
+  return (rows + rows_of_block(rows, n) - 1) / rows_of_block(rows, n);
 }
 
 template <class T>
@@ -68,7 +71,7 @@ __global__ void sum_columns(ColumnSums<T> a) {
 template <class T, int N>
 void run_typed(device::CudaStream& stream, const ColumnSums<T>& arguments) {
   const auto tiles = static_cast<unsigned>((arguments.n + kWarp * N - 1) / (kWarp * N));
-  const auto blocks = static_cast<unsigned>(block_count(arguments.rows));
+  const auto blocks = static_cast<unsigned>(block_count(arguments.rows, arguments.n));
   launch(stream, BiasGradient::name, {dim3(tiles, blocks), dim3(kWarp, kRowThreads)},
          sum_columns<T, N>, arguments);
 }
@@ -77,7 +80,8 @@ void run_typed(device::CudaStream& stream, const ColumnSums<T>& arguments) {
 }  // namespace cuda
 
 Index workspace_bytes(const device::CudaStream&, const BiasGradient& kernel) {
-  return cuda::block_count(row_count(kernel.dy)) * kernel.dy.size(-1) * 4;
+  const Index n = kernel.dy.size(-1);
+  return cuda::block_count(row_count(kernel.dy), n) * n * 4;
 }
 
 void run(device::CudaStream& stream, const BiasGradient& kernel) {
@@ -87,7 +91,7 @@ void run(device::CudaStream& stream, const BiasGradient& kernel) {
   if (rows > 0 && n > 0) {
     cuda::visit_element(kernel.dy.dtype, [&]<class T>() {
       const cuda::ColumnSums<T> arguments{cuda::rows_of<T>(kernel.dy), rows, n,
-                                          cuda::rows_of_block(rows), sums};
+                                          cuda::rows_of_block(rows, n), sums};
       if (n % cuda::kPack == 0 && cuda::packs_fit(arguments.dy)) {
         cuda::run_typed<T, cuda::kPack>(stream, arguments);
       } else {
@@ -95,8 +99,8 @@ void run(device::CudaStream& stream, const BiasGradient& kernel) {
       }
     });
   }
-  cuda::add_partials(stream, BiasGradient::name, {sums, cuda::block_count(rows), n}, kernel.db,
-                     kernel.accumulate);
+  cuda::add_partials(stream, BiasGradient::name, {sums, cuda::block_count(rows, n), n},
+                     kernel.accumulate, kernel.db);
 }
 
 }  // namespace mpitron::kernels
