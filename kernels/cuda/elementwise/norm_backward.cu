@@ -1,6 +1,6 @@
 // Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
-// fixed order; of rows of up to 4096 columns a thread has one pack. dgamma and
+// fixed order; of rows of whole packs, up to 4096 columns, a thread has one. dgamma and
 // dbeta: each worker adds its rows in order, then workers are added in the order of
 // column_sums.cuh.
 #include "intrinsics.cuh"
@@ -16,8 +16,11 @@ using namespace cuda::norm;
 /// What the sums of a block may take of shared memory; wider ones stay in the workspace.
 constexpr Index kSharedBytes = Index{128} << 10;
 constexpr unsigned kBackwardThreads = 128;
-/// Threads that the registers of norm_backward_narrow let be there at once.
-constexpr Index kResidentThreads = kProcessors * 768;
+/// The most threads of a block of norm_backward_narrow, of which a multiprocessor has two at once:
+/// so the compiler has 80 registers for each where there is a dbeta, else 64.
+constexpr unsigned narrow_threads(bool centred) {
+  return centred ? 384 : 512;
+}
 
 /// Divides t rows among workers that each make a dgamma and dbeta, by t and h alone: workers add
 /// rows_of_worker rows each; their sums are small beside what they read.
@@ -27,8 +30,11 @@ struct Work {
 
   Work(Index t, Index h, bool centred) {
     constexpr Index kSums = 1 << 21, kMostWorkers = 2048, kLeastRows = 8;
-    const Index wanted = h <= kNarrow ? kResidentThreads / block_of(h, kBackwardThreads, kPack).x
-                                      : std::clamp(kSums / h, Index{1}, kMostWorkers);
+    const unsigned most = narrow_threads(centred);
+    const Index wanted =
+        h <= Index{most} * kPack
+            ? kProcessors * 2 * most / block_of(h, kBackwardThreads, kPack).x  // all at once
+            : std::clamp(kSums / h, Index{1}, kMostWorkers);
     rows_of_worker = std::max(kLeastRows, (t + wanted - 1) / wanted);
     workers = (t + rows_of_worker - 1) / rows_of_worker;
     width = (h + kPack - 1) / kPack * kPack;
@@ -156,7 +162,7 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_rows(
   }
 }
 
-/// A thread's part of a narrow row, as it is stored; zeros where there is no such row.
+/// A thread's pack of a narrow row, as it is stored; zeros where there is no such row.
 template <class X, class Y>
 struct NarrowPart {
   Raw<X, kPack> x{}, add{};
@@ -164,14 +170,13 @@ struct NarrowPart {
   float rstd = 0, mean = 0;
 
   __device__ NarrowPart(const Backward<X, Y>& a, Index row, Index i) {
-    if (row >= a.rows) {
+    if (row >= a.rows || i >= a.columns.h) {
       return;
     }
-    const Index left = a.columns.h - i;
-    x = load_some(a.x[row] + i, left, a.columns.packed);
-    dy = load_some(a.dy[row] + i, left, a.columns.packed);
+    x = load_raw(a.x[row] + i, Width<kPack>());
+    dy = load_raw(a.dy[row] + i, Width<kPack>());
     if (a.add) {
-      add = load_some(a.add[row] + i, left, a.columns.packed);
+      add = load_raw(a.add[row] + i, Width<kPack>());
     }
     rstd = a.rstd[row];
     mean = a.mean != nullptr ? a.mean[row] : 0;
@@ -181,25 +186,26 @@ struct NarrowPart {
 /// The same for rows of which a thread has one pack: it has gamma and its sums at hand, and the
 /// next row is on its way while one is summed.
 template <class X, class Y, bool kCentred>
-__global__ __launch_bounds__(kMostThreads) void norm_backward_narrow(
+__global__ __launch_bounds__(narrow_threads(kCentred), 2) void norm_backward_narrow(
     const __grid_constant__ Backward<X, Y> a) {
   constexpr int kSums = kCentred ? 2 : 1;
   __shared__ float partial[2][kSums * kMostWarps];
   const auto h = static_cast<float>(a.columns.h);
-  const Index i = static_cast<Index>(threadIdx.x) * kPack, left = a.columns.h - i;
+  const Index i = static_cast<Index>(threadIdx.x) * kPack;
+  const bool has_pack = i < a.columns.h;
   const Index worker = static_cast<Index>(blockIdx.x) * blockDim.y + threadIdx.y;
   const Index first = worker * a.work.rows_of_worker;
-  const Floats<kPack> gamma = a.gamma(i, left, a.columns.packed);
+  const Floats<kPack> gamma = has_pack ? a.gamma(i, kPack, true) : Floats<kPack>{};
   Floats<kPack> dgamma{}, dbeta{};
   NarrowPart<X, Y> next(a, first, i);
   for (Index n = 0; n < a.work.rows_of_worker; ++n) {
-    const NarrowPart<X, Y> own = next;
+    const float rstd = next.rstd, mean = next.mean;
+    const Floats<kPack> dy = floats(next.dy);
+    const Floats<kPack> normal = each([&](float x) { return (x - mean) * rstd; }, floats(next.x));
+    const Raw<X, kPack> add = next.add;
     if (n + 1 < a.work.rows_of_worker) {
       next = NarrowPart<X, Y>(a, first + n + 1, i);
     }
-    const Floats<kPack> dy = floats(own.dy);
-    const Floats<kPack> normal =
-        each([&](float x) { return (x - own.mean) * own.rstd; }, floats(own.x));
     Floats<kSums> sums{};
     for (int j = 0; j < kPack; ++j) {
       sums[0] += dy[j] * normal[j] * gamma[j];
@@ -211,16 +217,16 @@ __global__ __launch_bounds__(kMostThreads) void norm_backward_narrow(
     }
     const Floats<kSums> means =
         each([h](float sum) { return sum / h; }, row_sums(sums, partial[n % 2]));
-    if (first + n < a.rows && left > 0) {
-      Floats<kPack> dx = floats(own.add);
+    if (first + n < a.rows && has_pack) {
+      Floats<kPack> dx = floats(add);
       for (int j = 0; j < kPack; ++j) {
-        const float mean = kCentred ? means[kSums - 1] : 0;
-        dx[j] += own.rstd * (dy[j] * gamma[j] - mean - normal[j] * means[0]);
+        const float centre = kCentred ? means[kSums - 1] : 0;
+        dx[j] += rstd * (dy[j] * gamma[j] - centre - normal[j] * means[0]);
       }
-      store_some(a.dx[first + n] + i, left, a.columns.packed, rounded<X>(dx));
+      store(a.dx[first + n] + i, dx);
     }
   }
-  if (a.partials != nullptr && worker < a.work.workers && left > 0) {
+  if (a.partials != nullptr && worker < a.work.workers && has_pack) {
     float* const saved = a.partials + worker * a.work.stride + i;
     store(saved, dgamma);
     if constexpr (kCentred) {
@@ -245,7 +251,7 @@ void backward(device::CudaStream& stream, const K& k, const float* mean) {
     const Rows<X> dx = rows_of<X>(k.dx);
     const Weights<Y> gamma(k.gamma, k.gamma_offset, 1);
     const bool packed = all_packed(x, add, dy, dx) && gamma.fits_packs();
-    const bool narrow = h <= kNarrow;
+    const bool narrow = is_narrow({h, packed}, narrow_threads(mean != nullptr));
     const dim3 block =
         narrow ? block_of(h, kBackwardThreads, kPack) : block_of(h, kBackwardThreads);
     const auto kernel = !narrow           ? norm_backward_rows<X, Y>

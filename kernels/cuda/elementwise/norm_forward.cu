@@ -1,6 +1,7 @@
 // Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
-// fixed order. Of rows of up to 4096 columns a thread has one pack.
+// fixed order. Of rows of whole packs, up to 4096 columns, a
+// thread has one.
 #include "kernels/cuda/elementwise/norm_rows.cuh"
 
 namespace mpitron::kernels {
@@ -89,12 +90,16 @@ __global__ __launch_bounds__(kMostThreads,
                              2) void norm_narrow_rows(const __grid_constant__ Forward<X, Y> a) {
   __shared__ float partial[2][kMostWarps];
   int turn = 0;
-  const bool packed = a.columns.packed;
   const auto width = static_cast<float>(a.columns.h);
-  const Index i = static_cast<Index>(threadIdx.x) * kPack, left = a.columns.h - i;
-  const Floats<kPack> gamma = a.gamma(i, left, packed), beta = a.beta(i, left, packed);
+  const Index i = static_cast<Index>(threadIdx.x) * kPack;
+  const bool has_pack = i < a.columns.h;
+  Floats<kPack> gamma{}, beta{};
+  if (has_pack) {
+    gamma = a.gamma(i, kPack, true);
+    beta = a.beta(i, kPack, true);
+  }
   const auto pack_of = [&](Index row) {
-    return row < a.rows ? load_some(a.x[row] + i, left, packed) : Raw<X, kPack>{};
+    return has_pack && row < a.rows ? load_raw(a.x[row] + i, Width<kPack>()) : Raw<X, kPack>{};
   };
   const auto sum_of = [&](float value) {
     turn ^= 1;
@@ -114,12 +119,12 @@ __global__ __launch_bounds__(kMostThreads,
       }
       mean = sum_of(sum) / width;
     }
-    for (int j = 0; j < kPack; ++j) {
-      x[j] = j < left ? x[j] - mean : 0;
-      squares += x[j] * x[j];
+    for (float& v : x.v) {
+      v = has_pack ? v - mean : 0;
+      squares += v * v;
     }
     const float rstd = 1 / sqrtf(sum_of(squares) / width + a.eps);
-    if (row >= a.rows || left <= 0) {
+    if (row >= a.rows || !has_pack) {
       continue;
     }
     if (threadIdx.x == 0) {
@@ -131,7 +136,7 @@ __global__ __launch_bounds__(kMostThreads,
     for (int j = 0; j < kPack; ++j) {
       x[j] = x[j] * rstd * gamma[j] + beta[j];
     }
-    store_some(a.y[row] + i, left, packed, rounded<Y>(x));
+    store(a.y[row] + i, x);
   }
 }
 
@@ -147,7 +152,7 @@ void forward(device::CudaStream& stream, const K& k, const In& beta, float* mean
     const Rows<Y> y = rows_of<Y>(k.y);
     const Weights<Y> gamma(k.gamma, k.gamma_offset, 1), shift(beta, 0, 0);
     const bool packed = all_packed(x, y) && gamma.fits_packs() && shift.fits_packs();
-    const bool narrow = h <= kNarrow;
+    const bool narrow = is_narrow({h, packed}, kMostThreads);
     const dim3 block = narrow ? block_of(h, kThreads, kPack) : block_of(h, kThreads);
     // Narrow rows: the blocks that are there at once, so that none has its first load to wait for.
     const auto resident = static_cast<unsigned>(kProcessors * 1024 / (block.x * block.y));

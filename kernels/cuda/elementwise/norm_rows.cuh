@@ -9,8 +9,7 @@ namespace mpitron::kernels::cuda::norm {
 inline constexpr int kPacks = 4;  // of a row in the registers of a thread
 inline constexpr unsigned kMostThreads = 512;
 inline constexpr Index kColumnsOfThread = Index{kPacks} * kPack;
-inline constexpr Index kNarrow = Index{kMostThreads} * kPack;  // a pack of a row to each thread
-inline constexpr Index kProcessors = 132;                      // multiprocessors of an H100 or H200
+inline constexpr Index kProcessors = 132;  // multiprocessors of an H100 or H200
 
 /// Says which columns of rows of h are a thread's: a row is cut into chunks, in each of which a
 /// thread has kPacks packs, blockDim.x packs apart.
@@ -64,6 +63,11 @@ struct RowPart {
     return static_cast<float>(packs[pack].v[j]);
   }
 };
+
+/// Whether a row is whole packs, of which each of `threads` has one or none.
+inline bool is_narrow(const Columns& columns, unsigned threads) {
+  return columns.packed && columns.h % kPack == 0 && columns.h <= Index{threads} * kPack;
+}
 
 /// Sums each of N values over the threads of a row, with one barrier: so `partial`, of
 /// N * kMostWarps, must not serve two calls in a row.
