@@ -127,12 +127,13 @@ void run_rows(device::CudaStream& stream, const K& k, const device::ConstTensorV
   ActivationRows<T> a{
       rows_of<T>(k.x), rows_of<T>(dy), elements<T>(k.bias), rows_of<T>(out), row_count(k.x),
       columns,         false};
+  LaunchShape shape = row_shape(a.rows, a.f);
   if constexpr (requires { k.limits; }) {
     a.limits = k.limits;
+    // A pack to a thread: blocks come as others go. Where one factor is read, walks are faster.
+    shape.grid.y = std::min(blocks_for(a.f, Index{shape.block.x} * kPack), 65535u);
   }
   a.packed = columns % kPack == 0 && all_packed(a.x, a.dy, a.bias, a.out);
-  LaunchShape shape = row_shape(a.rows, a.f);  // a pack to a thread: blocks come as others go
-  shape.grid.y = std::min(blocks_for(a.f, Index{shape.block.x} * kPack), 65535u);
   visit_activation(k.activation, [&]<Activation kActivation>() {
     launch(stream, K::name, shape, kernel_of.template operator()<kActivation>(), a);
   });

@@ -10,6 +10,7 @@ namespace {
 using namespace cuda;
 
 constexpr int kTokens = 1024;  // tokens, and threads, of a block that sorts
+constexpr int kAhead = 8;      // tokens whose gradients are loaded at once
 
 /// Rows of the table that this rank has.
 struct OwnRows {
@@ -140,10 +141,6 @@ __global__ __launch_bounds__(kTokens) void place_tokens(SortedTokens a) {
   }
 }
 
-/// Tokens whose gradients a thread loads at once: a frequent row waits for one batch after another.
-template <class T>
-constexpr int kAhead = 256 / (kPack * static_cast<int>(sizeof(T)));
-
 /// Adds a row's gradients in the order of its tokens, in registers, loading some ahead. Nothing is
 /// added by atomics, whose order would be open.
 template <class T, class Td>
@@ -160,16 +157,16 @@ __global__ void add_gradients(const __grid_constant__ SortedTokens a,
     if (accumulate) {
       sum = load(dtable[row] + i, width);
     }
-    for (int first = begin; first < end; first += kAhead<T>) {
-      Raw<T, width> gradients[kAhead<T>];
+    for (int first = begin; first < end; first += kAhead) {
+      Raw<T, width> gradients[kAhead];
 #pragma unroll
-      for (int j = 0; j < kAhead<T>; ++j) {
+      for (int j = 0; j < kAhead; ++j) {
         if (first + j < end) {
           gradients[j] = load_raw(dy[a.order[first + j]] + i, width);
         }
       }
 #pragma unroll
-      for (int j = 0; j < kAhead<T>; ++j) {
+      for (int j = 0; j < kAhead; ++j) {
         if (first + j < end) {
           sum = each([](float s, float g) { return static_cast<float>(static_cast<Td>(s + g)); },
                      sum, floats(gradients[j]));

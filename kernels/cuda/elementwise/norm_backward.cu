@@ -1,7 +1,7 @@
 // Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
-// fixed order; of rows of whole packs, up to 4096 columns, a thread has one. dgamma and
-// dbeta: each worker adds its rows in order, then workers are added in the order of
+// fixed order; of rows of whole packs of 2-byte numbers, up to 4096 columns, a thread has one.
+// dgamma and dbeta: each worker adds its rows in order, then workers are added in the order of
 // column_sums.cuh.
 #include "intrinsics.cuh"
 #include "kernels/cuda/common/column_sums.cuh"
@@ -251,7 +251,7 @@ void backward(device::CudaStream& stream, const K& k, const float* mean) {
     const Rows<X> dx = rows_of<X>(k.dx);
     const Weights<Y> gamma(k.gamma, k.gamma_offset, 1);
     const bool packed = all_packed(x, add, dy, dx) && gamma.fits_packs();
-    const bool narrow = is_narrow({h, packed}, narrow_threads(mean != nullptr));
+    const bool narrow = is_narrow<X>({h, packed}, narrow_threads(mean != nullptr));
     const dim3 block =
         narrow ? block_of(h, kBackwardThreads, kPack) : block_of(h, kBackwardThreads);
     const auto kernel = !narrow           ? norm_backward_rows<X, Y>

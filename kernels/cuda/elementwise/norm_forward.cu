@@ -1,7 +1,6 @@
 // Numerical contract: that of norm.h. A row belongs to the threads of one threadIdx.y; they
 // hold it in registers (up to 16384 columns; longer ones are read again) and sum it in fp32 in a
-// fixed order. Of rows of whole packs, up to 4096 columns, a
-// thread has one.
+// fixed order. Of rows of whole packs of 2-byte numbers, 1024 to 4096 columns, a thread has one.
 #include "kernels/cuda/elementwise/norm_rows.cuh"
 
 namespace mpitron::kernels {
@@ -9,6 +8,9 @@ namespace {
 
 using namespace cuda;
 using namespace cuda::norm;
+
+/// Shorter rows of one pack a thread leave too little in flight.
+constexpr Index kLeastNarrow = 1024;
 
 /// Arguments of both norms: without `mean` the plain RMS norm.
 template <class X, class Y>
@@ -152,7 +154,7 @@ void forward(device::CudaStream& stream, const K& k, const In& beta, float* mean
     const Rows<Y> y = rows_of<Y>(k.y);
     const Weights<Y> gamma(k.gamma, k.gamma_offset, 1), shift(beta, 0, 0);
     const bool packed = all_packed(x, y) && gamma.fits_packs() && shift.fits_packs();
-    const bool narrow = is_narrow({h, packed}, kMostThreads);
+    const bool narrow = h >= kLeastNarrow && is_narrow<X>({h, packed}, kMostThreads);
     const dim3 block = narrow ? block_of(h, kThreads, kPack) : block_of(h, kThreads);
     // Narrow rows: the blocks that are there at once, so that none has its first load to wait for.
     const auto resident = static_cast<unsigned>(kProcessors * 1024 / (block.x * block.y));

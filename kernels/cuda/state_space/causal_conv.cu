@@ -169,10 +169,10 @@ void run(device::CudaStream& stream, const CausalConvBackward& k) {
       launch(stream, k.name, shape_of(a.runs, a.channels, N), conv_backward<T, W, N>, a);
     });
     const Index stride = a.of_run();
-    add_partials(stream, k.name, {a.sums, a.runs.all(), stride}, k.dweight, k.accumulate_weight);
+    add_partials(stream, k.name, {a.sums, a.runs.all(), stride}, k.accumulate_weight, k.dweight);
     if (k.dbias) {
-      add_partials(stream, k.name, {a.sums + a.channels * a.width, a.runs.all(), stride}, k.dbias,
-                   k.accumulate_bias);
+      add_partials(stream, k.name, {a.sums + a.channels * a.width, a.runs.all(), stride},
+                   k.accumulate_bias, k.dbias);
     }
   });
 }

@@ -295,7 +295,7 @@ void run(device::CudaStream& stream, const GatedNormBackward& k) {
                          k.gate_first});
     });
   }
-  add_partials(stream, k.name, {partials, work.workers, f}, k.dweight, k.accumulate);
+  add_partials(stream, k.name, {partials, work.workers, f}, k.accumulate, k.dweight);
 }
 
 Index workspace_bytes(const device::CudaStream&, const GatedNormBackward& k) {

@@ -323,7 +323,7 @@ void run(device::CudaStream& stream, const SelectiveScanBackward& k) {
       add_partials(
           stream, k.name,
           {own.sums + place * in.heads, in.pieces.count * in.samples, Index{kHeadSums} * in.heads},
-          to, k.accumulate);
+          k.accumulate, to);
     };
     add_heads(to_a_log, k.da_log), add_heads(to_d, k.dd), add_heads(to_dt_bias, k.ddt_bias);
   });
