@@ -15,8 +15,8 @@
 // repeat bit for bit only with the same choices.
 namespace mpitron::kernels {
 
-/// Where the second of two scales lies behind the first: cuBLASLt refuses one that is not aligned to
-/// 16 bytes.
+/// Where the second of two scales lies behind the first: cuBLASLt refuses one that is not aligned
+/// to 16 bytes.
 inline constexpr Index kFactorStride = 4;
 
 /// Function that is applied to the sums of a product before they are rounded.

@@ -17,7 +17,7 @@ namespace mpitron::kernels::simd::generic {
 /// One rounding where the processor multiplies and adds in one instruction.
 inline Float fma(Float a, Float b, Float c) {
 #ifdef __FMA__
-  // By name: a compiler that fuses a * b + c by itself may take a product within c instead of a * b.
+  // By name: a compiler that fuses a * b + c by itself may take a product within c instead.
   struct Halves {
     __m256 low, high;
   };
