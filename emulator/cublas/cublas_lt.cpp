@@ -325,6 +325,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
   if (!pointers_fit(product, algorithm)) {
     return CUBLAS_STATUS_INVALID_VALUE;
   }
+  if (const cublasStatus_t status = status_of_extras(problem); status != CUBLAS_STATUS_SUCCESS) {
+    return status;
+  }
   if (algorithm.reduction == CUBLASLT_REDUCTION_SCHEME_INPLACE) {
     fail("cublasLtMatmul: an algorithm runs that adds its parts in the type of the result");
   }

@@ -78,6 +78,19 @@ cublasStatus_t status_of(const ProductProblem& p) {
                                    : CUBLAS_STATUS_SUCCESS;
 }
 
+cublasStatus_t status_of_extras(const ProductProblem& p) {
+  constexpr std::uintptr_t kAlignment = 16;
+  const auto is_aligned = [](const void* scale) {
+    return reinterpret_cast<std::uintptr_t>(scale) % kAlignment == 0;
+  };
+  if (p.description.bias != nullptr && !p.has_bias()) {
+    return CUBLAS_STATUS_INVALID_VALUE;
+  }
+  return is_aligned(p.description.a_scale) && is_aligned(p.description.b_scale)
+             ? CUBLAS_STATUS_SUCCESS
+             : CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
 std::uint64_t fingerprint_of(const ProductProblem& p) {
   std::vector<std::uint64_t> words;
   const auto add = [&](auto value) { words.push_back(static_cast<std::uint64_t>(value)); };

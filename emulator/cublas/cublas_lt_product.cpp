@@ -70,7 +70,7 @@ std::vector<Sum> dense(const MatrixLayout& layout, const void* data, bool by_row
   return result;
 }
 
-/// Makes an element of d of its sum: scales, beta c, bias and GELU, in this order.
+/// Makes an element of d of its sum: scales, beta c and bias, in this order.
 template <class Sum>
 Sum finish(const QueuedProduct& product, Sum sum, std::int64_t row, std::int64_t offset) {
   const ProductProblem& problem = product.problem;
@@ -84,10 +84,6 @@ Sum finish(const QueuedProduct& product, Sum sum, std::int64_t row, std::int64_t
   }
   if (problem.has_bias()) {
     value += load<Sum>(problem.description.bias, problem.layouts[matrix_d].type, row);
-  }
-  if (problem.has_gelu()) {
-    const Sum u = Sum(0.7978845608028654) * (value + Sum(0.044715) * value * value * value);
-    value = Sum(0.5) * value * (1 + std::tanh(u));
   }
   return value;
 }
