@@ -3,15 +3,17 @@
 
 usage: serving_rates.py MPITRON [MODEL_FLAGS ...]     (default: GPT-2 124M in bf16)
 
-A made-up model is served. The engine's own rate is that of `mpitron generate`: the time of twice as many prompts less that of once as many,
-so that the start cancels. Clients ask one request after the other, and read their answers as streams. Prints a table:
-shares of the engine's rate with 1, 8 and 32 clients, the time between tokens while others bring long prompts, the time from the start of
-the server to its first token, and that of the first token of 512 on an idle server.
+A made-up model is served. The engine's own rate is what `mpitron generate --json` tells of as many answers at once, which counts
+neither its start nor loading. Server and engine are measured by turns, and the median of the turns' shares is told, since a
+machine's speed changes from minute to minute. Clients ask one request after the other, and read their answers as streams. Prints a
+table: shares of the engine's rate with 1, 8 and 32 clients, the time between tokens while others bring long prompts, the time from
+the start of the server to its first token, and that of the first token of 512 on an idle server.
 """
-import asyncio
 import json
 import pathlib
 import random
+import selectors
+import socket
 import statistics
 import subprocess
 import sys
@@ -22,6 +24,7 @@ GPT2 = ["--num-layers", "12", "--hidden-size", "768", "--num-attention-heads", "
 VOCABULARY, INPUT, OUTPUT = 50256, 128, 64
 TOKENIZER = ["--tokenizer-type", "NullTokenizer", "--vocab-size", str(VOCABULARY)]
 LIMITS = ["--inference-max-requests", "32"]
+TURNS = 3
 
 
 def prompt(tokens: int) -> str:
@@ -35,22 +38,73 @@ def make_model(program: str, flags: list, folder: pathlib.Path) -> None:
                     "--save-interval", "1", "--no-save-optim"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
-def seconds_of_prompts(program: str, folder: pathlib.Path, count: int, at_once: int) -> float:
-    lines = [json.dumps({"text": prompt(INPUT)}) for _ in range(count)]
+def engine_rate(program: str, folder: pathlib.Path, clients: int) -> float:
+    """Tokens a second of as many rounds of answers as the clients have, without a server."""
+    lines = [json.dumps({"text": prompt(INPUT)}) for _ in range(clients * (rounds(clients) - 2))]
     (folder / "prompts.jsonl").write_text("\n".join(lines) + "\n")
-    (folder / "answers.jsonl").unlink(missing_ok=True)
+    told = subprocess.run([program, "generate", "--load", "model", *TOKENIZER, "--inference-max-requests", str(clients),
+                           "--temperature", "0", "--prompt-file", "prompts.jsonl", "--num-tokens-to-generate", str(OUTPUT), "--json"],
+                          cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return json.loads(told.strip().rsplit("\n", 1)[-1])["tokens_per_second"]
+
+
+def rounds(clients: int) -> int:
+    """Requests of a client; the first and the last are not counted."""
+    return 18 if clients == 1 else 6
+
+
+def seconds_to_read(folder: pathlib.Path) -> float:
+    """Of the model's files, which the machine's memory holds already."""
     begin = time.monotonic()
-    subprocess.run([program, "generate", "--load", "model", *TOKENIZER, "--inference-max-requests", str(at_once), "--temperature", "0",
-                    "--prompt-file", "prompts.jsonl", "--num-tokens-to-generate", str(OUTPUT), "--output-path", "answers.jsonl"],
-                   cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    buffer = bytearray(1 << 24)
+    for path in (folder / "model").rglob("*"):
+        if path.is_file():
+            with open(path, "rb", buffering=0) as file:
+                while file.readinto(buffer):
+                    pass
     return time.monotonic() - begin
 
 
-def engine_rate(program: str, folder: pathlib.Path, clients: int) -> float:
-    count = max(16, 4 * clients)
-    once = min(seconds_of_prompts(program, folder, count, clients) for _ in range(2))
-    twice = min(seconds_of_prompts(program, folder, 2 * count, clients) for _ in range(2))
-    return count * OUTPUT / (twice - once)
+class Stream:
+    """A request whose answer comes as a stream. Bytes are hardly looked at, so that clients leave the processors to the server."""
+
+    def __init__(self, port: int, text: str, tokens: int):
+        body = json.dumps({"prompt": text, "max_tokens": tokens, "temperature": 0, "stream": True, "ignore_eos": True}).encode()
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.moments = [time.monotonic()]  # of the request, then of each piece of the answer
+        self.end = b""
+        self.socket.sendall(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                            b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    def read(self) -> bool:
+        """Takes what has come; whether it was the last."""
+        data = self.socket.recv(1 << 16)
+        if not self.end and not data.startswith(b"HTTP/1.1 200"):
+            sys.exit(f"the server answered: {data.decode(errors='replace')}")
+        if b"data: {" in data:
+            self.moments.append(time.monotonic())
+        self.end = (self.end + data)[-64:]
+        return not data or b"[DONE]" in self.end
+
+
+def drive(clients: list) -> None:
+    """Each client yields its requests, one after the other; all run at once until none has another one."""
+    selector = selectors.DefaultSelector()
+
+    def ask(client) -> None:
+        stream = next(client, None)
+        if stream is not None:
+            selector.register(stream.socket, selectors.EVENT_READ, (client, stream))
+
+    for client in clients:
+        ask(client)
+    while selector.get_map():
+        for key, _ in selector.select():
+            client, stream = key.data
+            if stream.read():
+                selector.unregister(stream.socket)
+                stream.socket.close()
+                ask(client)
 
 
 class Server:
@@ -65,53 +119,58 @@ class Server:
                 self.port = int(line.split("http://127.0.0.1:")[1].split("/")[0].split()[0].rstrip("."))
                 break
 
-    async def stream(self, text: str, tokens: int) -> list:
-        """Moments at which pieces of an answer came, the first of them that of the request."""
-        body = json.dumps({"prompt": text, "max_tokens": tokens, "temperature": 0, "stream": True, "ignore_eos": True}).encode()
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-        moments = [time.monotonic()]
-        writer.write(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-                     b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        while True:
-            line = await reader.readline()
-            if line.startswith(b"data: {"):
-                moments.append(time.monotonic())
-            if line.startswith(b"data: [DONE]") or not line:
-                break
-        writer.close()
-        return moments
+    def stream(self, tokens_in: int, tokens_out: int) -> Stream:
+        return Stream(self.port, prompt(tokens_in), tokens_out)
+
+    def answer(self, tokens_in: int, tokens_out: int) -> list:
+        """Moments of one answer alone."""
+        streams = [self.stream(tokens_in, tokens_out)]
+        drive([iter(streams)])
+        return streams[0].moments
 
     def close(self) -> None:
         self.process.terminate()
         self.process.wait()
 
 
-async def served_rate(server: Server, clients: int) -> float:
+def served_rate(server: Server, clients: int) -> float:
     """Tokens a second of clients that ask one request after the other; the first and the last round are left out."""
     finished = []
 
-    async def client() -> None:
-        for _ in range(6 if clients > 1 else 18):
-            await server.stream(prompt(INPUT), OUTPUT)
+    def client():
+        for _ in range(rounds(clients)):
+            yield server.stream(INPUT, OUTPUT)
             finished.append(time.monotonic())
 
-    await asyncio.gather(*(client() for _ in range(clients)))
-    inner = sorted(finished)[clients - 1:-clients] if clients > 1 else finished[1:-1]
+    drive([client() for _ in range(clients)])
+    inner = sorted(finished)[clients - 1:-clients]
     return (len(inner) - 1) * OUTPUT / (inner[-1] - inner[0])
 
 
-async def time_between_tokens(server: Server, others: int) -> float:
+def tell_shares(program: str, folder: pathlib.Path, server: Server, clients: int) -> None:
+    """What the server gives of the engine's rate, turn by turn."""
+    turns = [(served_rate(server, clients), engine_rate(program, folder, clients)) for _ in range(TURNS)]
+    served, alone = (statistics.median(rates) for rates in zip(*turns))
+    shares = sorted(100 * each / other for each, other in turns)
+    tell(f"{clients} clients: {served:.1f} tokens/s, engine {alone:.1f}", f"{statistics.median(shares):.0f} %",
+         f"92 % (turns: {shares[0]:.0f} to {shares[-1]:.0f})")
+
+
+def time_between_tokens(server: Server, others: int) -> float:
     """p99 / p50 of one stream while others bring prompts of 512 tokens for one token each."""
-    stopped = False
+    watched = server.stream(INPUT, 400)
+    done = []
 
-    async def other() -> None:
-        while not stopped:
-            await server.stream(prompt(512), 1)
+    def watcher():
+        yield watched
+        done.append(True)
 
-    tasks = [asyncio.create_task(other()) for _ in range(others)]
-    moments = (await server.stream(prompt(INPUT), 400))[2:]
-    stopped = True
-    await asyncio.gather(*tasks)
+    def other():
+        while not done:
+            yield server.stream(512, 1)
+
+    drive([watcher(), *(other() for _ in range(others))])
+    moments = watched.moments[2:]
     gaps = sorted(b - a for a, b in zip(moments, moments[1:]))
     return gaps[int(len(gaps) * 0.99)] / statistics.median(gaps)
 
@@ -126,20 +185,16 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         make_model(program, sys.argv[2:] or GPT2, folder)
+        reading = min(seconds_to_read(folder) for _ in range(2))
         server = Server(program, folder)
-        asyncio.run(server.stream(prompt(INPUT), 1))
-        tell("start of the server to the first token", f"{time.monotonic() - server.begin:.2f} s", "0.5 s + reading")
-        first = []
-        for _ in range(5):
-            moments = asyncio.run(server.stream(prompt(512), 1))
-            first.append(moments[1] - moments[0])
-        tell("first token of 512, idle server", f"{min(first) * 1e3:.1f} ms", "1.1 x prefill + 2 ms")
+        server.answer(INPUT, 1)
+        tell("start of the server to the first token", f"{time.monotonic() - server.begin:.2f} s", f"0.5 s + {reading:.2f} s of reading")
+        first = min(b - a for a, b in (server.answer(512, 1)[:2] for _ in range(5)))
+        tell("first token of 512, idle server", f"{first * 1e3:.1f} ms", "1.1 x prefill + 2 ms")
         for clients in (1, 8, 32):
-            served = asyncio.run(served_rate(server, clients))
-            alone = engine_rate(program, folder, clients)
-            tell(f"{clients} clients: {served:.1f} tokens/s, engine {alone:.1f}", f"{100 * served / alone:.0f} %", "92 %")
+            tell_shares(program, folder, server, clients)
         for others in (1, 4):
-            tell(f"time between tokens, p99 / p50, {others} with prompts", f"{asyncio.run(time_between_tokens(server, others)):.2f}", "2")
+            tell(f"time between tokens, p99 / p50, {others} with prompts", f"{time_between_tokens(server, others):.2f}", "2")
         server.close()
 
 

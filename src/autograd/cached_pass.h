@@ -132,6 +132,11 @@ struct AdaptedRows {
   Adapter* adapter = nullptr;
   Index first = 0, end = 0;
 };
+/// Factors of a layer for some rows of a pass.
+struct AdaptedLayer {
+  AdaptedRows rows;
+  Adapter::Joined* factors = nullptr;
+};
 
 /// A pass over pieces of several sequences, one after the other as rows [t, 1]: attention sees what
 /// the cache holds of each sequence and adds the rows to it.
@@ -148,6 +153,7 @@ struct CachedPass {
   Tensor positions = {};                      // [t], int64, of the rows in their sequences
   Tensor table = {}, encoded_table = {};      // of a GPU: kernels::append_piece_table of both
   std::span<const AdaptedRows> adapted = {};  // the others are the model's alone
+  std::span<Adapter* const> known = {};  // that rows of other ranks may have; the same on all ranks
 };
 
 }  // namespace mpitron::autograd

@@ -46,7 +46,9 @@ RankWorker::RankWorker(device::Device& device, const models::Model& model, const
                  place.groups.context->size()),
       runner_(device, model, with_stand_in(shape, place), place.groups.context),
       adapters_(std::move(adapters)),
-      stand_in_blocks_{own_block_} {}
+      stand_in_blocks_{own_block_} {
+  runner_.know(adapters_);
+}
 
 Tensor RankWorker::receive_hidden(Index rows) {
   const config::ModelConfig& config = model_.config();

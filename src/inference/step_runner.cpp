@@ -49,6 +49,13 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   }
 }
 
+void StepRunner::know(std::span<const AdapterHandle> adapters) {
+  known_.clear();
+  for (const AdapterHandle& each : adapters) {
+    known_.push_back(each.get());
+  }
+}
+
 /// Runs a step of one token on the first and the last block, so that weights are packed and
 /// libraries planned before the first request comes.
 void StepRunner::warm_up() {
@@ -229,7 +236,8 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
                                   .positions = on_device(positions_),
                                   .table = table_of(pieces_, true),
                                   .encoded_table = table_of(encoded_, false),
-                                  .adapted = adapted_};
+                                  .adapted = adapted_,
+                                  .known = known_};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Var hidden = model_.hidden(context, batch_of_rows(pass.positions), input);
   if (heads_) {

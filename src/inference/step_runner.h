@@ -16,6 +16,9 @@ class StepRunner {
              comm::GroupHandle sharers = nullptr);
 
   const EngineShape& shape() const { return shape_; }
+  /// Tells of all adapters that rows of any rank may have, where ranks share experts; the same on
+  /// all of them.
+  void know(std::span<const AdapterHandle> adapters);
   /// Makes every layer take its memory and every product pack its weight.
   void warm_up();
   /// What this rank's layers make of its piece of a step's rows, [t, 1, h]. `input`: what the stage
@@ -63,6 +66,7 @@ class StepRunner {
   // The rows of the last step.
   std::vector<kernels::CachedPiece> pieces_, encoded_;
   std::vector<autograd::AdaptedRows> adapted_;
+  std::vector<autograd::Adapter*> known_;  // whoever told of them keeps them
   std::vector<std::int64_t> ids_, positions_, wanted_;
   std::vector<std::int64_t> table_;
   std::vector<Index> own_blocks_;

@@ -107,6 +107,8 @@ TEST(AdaptedAnswers, AreThoseOfAModelWithTheUpdates) {
       {"--multi-latent-attention", "--q-lora-rank", "16", "--kv-lora-rank", "24", "--qk-head-dim",
        "8", "--qk-pos-emb-head-dim", "4", "--v-head-dim", "12", "--position-embedding-type",
        "rope"},
+      {"--swiglu", "--num-experts", "4", "--moe-router-topk", "2", "--disable-bias-linear",
+       "--moe-shared-expert-intermediate-size", "16"},
       test::letters("MG*-", 4)};
   for (const std::vector<std::string>& kind : kinds) {
     SCOPED_TRACE(kind[1]);
@@ -123,6 +125,88 @@ TEST(AdaptedAnswers, AreThoseOfAModelWithTheUpdates) {
     }
     EXPECT_NE(model.uncached(1)[0].log_probs[0].token.value,
               model.uncached(0)[0].log_probs[0].token.value);
+  }
+}
+
+/// The rows of weights that modules of PEFT's names are, by the ends of both names.
+struct MergedPart {
+  const char* module;
+  const char* weight;
+  Index first_row = 0;
+};
+
+/// Adds s B A to the weights themselves, as `mpitron convert --merge-adapter` does.
+void merge(test::UpdatedModel& updated, const std::vector<MergedPart>& parts) {
+  autograd::ParameterList& parameters = *updated.parameters;
+  for (autograd::Parameter& a : parameters) {
+    const auto part = std::ranges::find_if(parts, [&](const MergedPart& each) {
+      return a.name.ends_with(std::string(each.module) + ".lora_A.weight");
+    });
+    if (part == parts.end()) {
+      continue;
+    }
+    const std::string prefix = a.name.substr(0, a.name.rfind(part->module));
+    autograd::Parameter& b = *parameters.find(prefix + part->module + ".lora_B.weight");
+    autograd::Parameter& weight = *parameters.find(prefix + part->weight + ".weight");
+    const double scale =
+        updated.model.config().lora->update_of(config::module_name(prefix + part->module))->scale;
+    const Index rank = a.value.shape()[0], in = a.value.shape()[1];
+    for (Index i = 0; i < b.value.shape()[0] * in; ++i) {
+      float* const to = weight.value.data<float>() + part->first_row * in + i;
+      double sum = *to;
+      for (Index r = 0; r < rank; ++r) {
+        sum += scale * static_cast<double>(b.value.data<float>()[i / in * rank + r]) *
+               static_cast<double>(a.value.data<float>()[r * in + i % in]);
+      }
+      *to = static_cast<float>(sum);
+    }
+    std::fill_n(b.value.data<float>(), b.value.numel(), 0.0F);
+  }
+}
+
+/// The second factors of all other parts become zero.
+void keep_only(test::UpdatedModel& updated, const std::vector<MergedPart>& parts) {
+  for (autograd::Parameter& parameter : *updated.parameters) {
+    const bool kept = std::ranges::any_of(parts, [&](const MergedPart& part) {
+      return parameter.name.ends_with(std::string(part.module) + ".lora_B.weight");
+    });
+    if (parameter.name.ends_with("lora_B.weight") && !kept) {
+      std::fill_n(parameter.value.data<float>(), parameter.value.numel(), 0.0F);
+    }
+  }
+}
+
+/// Updates of what generation never multiplies as it is: the absorbed projection, and experts.
+TEST(AdaptedAnswers, AreThoseOfTheMergedModel) {
+  const std::vector<std::pair<std::vector<std::string>, std::vector<MergedPart>>> kinds = {
+      {{"--multi-latent-attention", "--kv-lora-rank", "24", "--qk-head-dim", "8",
+        "--qk-pos-emb-head-dim", "4", "--v-head-dim", "12", "--position-embedding-type", "rope"},
+       {{"kv_b_proj", "linear_kv_up_proj"}}},
+      {{"--swiglu", "--num-experts", "4", "--moe-router-topk", "2", "--disable-bias-linear",
+        "--ffn-hidden-size", "48"},
+       {{"gate_proj", "linear_fc1"}, {"up_proj", "linear_fc1", 48}, {"down_proj", "linear_fc2"}}}};
+  for (const auto& [flags, parts] : kinds) {
+    SCOPED_TRACE(flags[0]);
+    std::vector<std::string> small = flags;
+    small.insert(small.end(), {"--init-method-std", "0.1"});
+    const config::ModelConfig config = test::tiny_decoder(small);
+    const auto device = device::make_device("host");
+    models::GptModel base(config, *device);
+    base.initialize();
+    test::UpdatedModel updated(config, *device, 1), merged(config, *device, 1);
+    keep_only(updated, parts);
+    keep_only(merged, parts);
+    merge(merged, parts);
+    const EngineShape shape{.block_size = 8, .blocks = 40, .slots = 4, .vocabulary = kVocabulary};
+    const auto answer = [&](const models::Model& model, AdapterHandle adapter) {
+      CachedEngine engine(*device, model, shape, kVocabulary);
+      return Generator(engine, kTokenizer, {}).run({request_of(7, std::move(adapter))})[0];
+    };
+    const Answer got = answer(base, updated.adapter(*device));
+    expect_same(got, answer(merged.model, nullptr), 2e-6F);
+    EXPECT_GT(
+        std::abs(got.log_probs[0].token.value - answer(base, nullptr).log_probs[0].token.value),
+        1e-4F);
   }
 }
 

@@ -157,6 +157,17 @@ TEST(RankEngine, LayoutsAnswerWithAdaptersAsOneRank) {
       {{"TP2 x PP2", 4, {.tensor = 2, .pipeline = 2}}, {"CP2", 2, {.context = 2}}}, 2, {0});
 }
 
+TEST(RankEngine, LayoutsOfLatentsAndExpertsAnswerWithAdaptersAsOneRank) {
+  expect_layouts_agree(
+      config_of({"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
+                 "--qk-pos-emb-head-dim", "4", "--v-head-dim", "8"}),
+      {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}}, 2, {0});
+  expect_layouts_agree(
+      config_of({"--num-experts", "4", "--disable-bias-linear", "--moe-router-topk", "2",
+                 "--moe-token-dispatcher-type", "alltoall"}),
+      {{"EP2", 2, {.expert = 2}}, {"EP2 x PP2", 4, {.pipeline = 2, .expert = 2}}}, 2, {0});
+}
+
 TEST(RankEngine, LayoutsOfLatentAttentionAnswerAsOneRank) {
   expect_layouts_agree(
       config_of({"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",

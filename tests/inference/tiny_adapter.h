@@ -14,11 +14,11 @@ inline config::ModelConfig with_updates(config::ModelConfig config, Index number
   config.lora = config::LoraConfig{
       .rank = 4 - number,
       .alpha = 3,
-      .target_modules =
-          number == 2 ? Names{"q_proj", "v_proj", "down_proj", "out_proj"}
-          : config.multi_latent_attention
-              ? Names{"q_a_proj", "q_b_proj", "q_proj", "kv_a_proj_with_mqa", "o_proj", "up_proj"}
-              : Names{"all-linear"}};
+      .target_modules = number == 2 ? Names{"q_proj", "v_proj", "down_proj", "out_proj"}
+                        : config.multi_latent_attention
+                            ? Names{"q_a_proj", "q_b_proj", "q_proj", "kv_a_proj_with_mqa",
+                                    "kv_b_proj", "o_proj", "up_proj"}
+                            : Names{"all-linear"}};
   return config;
 }
 

@@ -28,16 +28,13 @@ AdapterFolder folder_of(const std::string& word) {
   return {(std::filesystem::path(word) / "").lexically_normal().parent_path().filename(), word};
 }
 
-/// Refuses what generation cannot add: rows of several adapters reach an expert sorted by expert,
-/// and the up projection of keys and values is never multiplied for the positions in the cache.
-void refuse_parts(const std::string& module, const Parameter& factor, const std::string& folder) {
-  const char* const merged = "merge it (mpitron convert --merge-adapter)";
-  if (factor.placement.expert) {
-    throw_usage("{}: updates {}, and adapters of experts are not served; {}", folder, module,
-                merged);
-  }
-  if (module.ends_with(".kv_b_proj")) {
-    throw_usage("{}: updates {}, which the cache of latents absorbs; {}", folder, module, merged);
+/// Refuses updates of experts that lie in shards: as in training, factors are not cut.
+void refuse_shards(const std::string& module, Index shards, const std::string& folder) {
+  if (shards > 1) {
+    throw_usage(
+        "{}: updates {}, and {} ranks share each expert; give --expert-tensor-parallel-size 1, or "
+        "merge it (mpitron convert --merge-adapter)",
+        folder, module, shards);
   }
 }
 
@@ -75,6 +72,7 @@ inference::AdapterHandle read_adapter(device::Device& device, const config::Mode
   config::ModelConfig updated = config;
   updated.lora = train::adapter_config(folder);
   const std::shared_ptr<autograd::ParameterList> parameters = share.parameters;
+  const Index shards = share.groups.expert_tensor->size();
   models::make_model(updated, device, std::move(share));
   std::map<std::string, Adapter::Factors> factors;
   for (Parameter& parameter : *parameters) {
@@ -82,12 +80,16 @@ inference::AdapterHandle read_adapter(device::Device& device, const config::Mode
       continue;
     }
     const auto [module, factor] = train::factor_name(parameter);
-    refuse_parts(module, parameter, path);
+    if (parameter.placement.expert) {
+      refuse_shards(module, shards, path);
+    }
     parameter.value = tensor::Tensor::empty(
         device, parameter.placement.shard.local(parameter.shape), config.params_dtype);
     Adapter::Factors& of_module = factors[module];
     (factor.starts_with("lora_A") ? of_module.a : of_module.b) = &parameter;
-    of_module.scale = updated.lora->update_of(module)->scale;
+    // An expert that the folder does not name is refused below, by the tensors that it lacks.
+    const auto update = updated.lora->update_of(module);
+    of_module.scale = update ? update->scale : 1;
   }
   train::take_adapter(device, *parameters, config.num_layers, folder);
   return std::make_shared<Adapter>(device, config.params_dtype, number, parameters,

@@ -19,7 +19,7 @@ std::vector<AdapterFolder> adapter_folders(const std::vector<std::string>& words
 
 /// The updates of a folder of PEFT for a model in memory, or for this rank's `share` of it.
 /// Error(data) where a file is missing or the folder is for another model; Error(usage) for
-/// updates that generation cannot add: of experts, and of what latent attention absorbs.
+/// updates that generation cannot add: of experts that lie in shards.
 inference::AdapterHandle read_adapter(device::Device& device, const config::ModelConfig& config,
                                       models::Model::Share share, Index number,
                                       const std::string& folder);

@@ -17,11 +17,13 @@
 #include "utils/log.h"
 #include "utils/text/hash.h"
 #include "utils/text/utf8.h"
+#include "utils/timer.h"
 
 // `mpitron generate`: continues prompts in one batch and prints them, or writes JSON lines that a
 // killed run takes up again (AnswerJournal). A text depends on the sampling options, prompt, seed
 // and prompt number, not on batch or layout. With --num-tokens-to-generate 0 it measures the
-// prompts' perplexity. Defaults are those of Megatron's text generation.
+// prompts' perplexity. Defaults are those of Megatron's text generation. --json tells how fast the
+// engine was, without the program's start, so that a server can be held against it.
 
 namespace mpitron::cli {
 namespace {
@@ -32,7 +34,7 @@ struct GenerateFlags {
   std::string prompt_file, output;
   Index tokens = 30, top_k = 1, seed = 1234, top = 0;
   double temperature = 1, top_p = 0;
-  bool log_probs = false;
+  bool log_probs = false, json = false;
 };
 
 void declare(Flags& flags, GenerateFlags& o) {
@@ -57,6 +59,9 @@ void declare(Flags& flags, GenerateFlags& o) {
   flags.option("--top-n-logprobs", o.top, "likeliest tokens beside each in the output file");
   flags.option("--output-path", o.output,
                "JSONL file for the answers; a run that was killed goes on from OUTPUT.part");
+  flags.flag("--json", o.json,
+             "print one line of JSON instead of texts: tokens, and the seconds that they took "
+             "once the model was loaded");
 }
 
 struct Prompt {
@@ -216,12 +221,50 @@ std::string digest(const GenerateFlags& o,
   return hasher.digest().hex();
 }
 
+/// Loss of the prompts in natural logarithms, over all tokens but the first of each, which nothing
+/// predicts. No tokens: they were not scored.
+struct PromptLoss {
+  Index tokens = 0;
+  double mean = 0;
+
+  explicit PromptLoss(const std::vector<FinishedAnswer>& answers) {
+    double sum = 0;
+    for (const FinishedAnswer& answer : answers) {
+      sum += answer.loss;
+      tokens += answer.tokens;
+    }
+    mean = tokens > 0 ? sum / static_cast<double>(tokens) : 0;
+  }
+  double perplexity() const { return std::exp(mean); }
+};
+
+/// What a run has computed, and how long that took from the first step to the last.
+struct Rate {
+  Index answers = 0, prompt_tokens = 0, generated_tokens = 0;
+  double seconds = 0;
+
+  std::string json(const PromptLoss& loss) const {
+    const double tokens = seconds > 0 ? static_cast<double>(generated_tokens) / seconds : 0;
+    std::string line = fmt::format(
+        "{{\"answers\": {}, \"prompt_tokens\": {}, \"generated_tokens\": {}, "
+        "\"seconds\": {:.6f}, \"tokens_per_second\": {:.3f}",
+        answers, prompt_tokens, generated_tokens, seconds, tokens);
+    if (loss.tokens > 0) {
+      line += fmt::format(", \"perplexity\": {:.6f}", loss.perplexity());
+    }
+    return line + "}";
+  }
+};
+
 /// Generates the answers that the journal does not hold.
-void answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<Prompt>& prompts,
+Rate answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<Prompt>& prompts,
                  std::vector<inference::GenerationRequest> requests, AnswerJournal& journal) {
   inference::Generator generator(*model.engine, *model.tokenizer, o.model.scheduling());
+  const Timer timer;
+  Rate rate;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!journal.has(i)) {
+      ++rate.answers;
       generator.submit(std::move(requests[i]), [&, i](const inference::Answer& answer) {
         if (answer.finish != inference::FinishReason::none) {
           journal.add(i, finished(o, prompts[i].text, answer, *model.tokenizer));
@@ -231,19 +274,27 @@ void answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<P
   }
   while (generator.step()) {
   }
+  rate.seconds = timer.seconds();
+  rate.prompt_tokens = generator.prompt_tokens();
+  rate.generated_tokens = generator.generated_tokens();
+  return rate;
 }
 
-/// Averages over all tokens but the first of each prompt, which nothing predicts.
-std::string perplexity_line(const std::vector<FinishedAnswer>& answers) {
-  double loss = 0;
-  Index tokens = 0;
-  for (const FinishedAnswer& answer : answers) {
-    loss += answer.loss;
-    tokens += answer.tokens;
+/// Prints the texts, the perplexity where nothing was generated, or the rate.
+void print_result(const GenerateFlags& o, const std::vector<Prompt>& prompts,
+                  const AnswerJournal& journal, const Rate& rate) {
+  const PromptLoss loss(journal.answers());
+  if (o.json) {
+    log::print(rate.json(loss));
+  } else if (o.tokens == 0) {
+    log::print(fmt::format("tokens: {} | loss: {:.6E} | perplexity: {:.6E}", loss.tokens, loss.mean,
+                           loss.perplexity()));
+  } else {
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      log::print(prompts[i].text +
+                 inference::Fields::parse(journal.answers()[i].line).text("text", ""));
+    }
   }
-  const double mean = tokens > 0 ? loss / static_cast<double>(tokens) : 0;
-  return fmt::format("tokens: {} | loss: {:.6E} | perplexity: {:.6E}", tokens, mean,
-                     std::exp(mean));
 }
 
 }  // namespace
@@ -273,14 +324,8 @@ int generate(const Arguments& arguments) {
     }
   }
   AnswerJournal journal(options.output, origin, prompts.size());
-  answer_rest(options, model, prompts, std::move(requests), journal);
-  for (std::size_t i = 0; options.tokens > 0 && i < prompts.size(); ++i) {
-    log::print(prompts[i].text +
-               inference::Fields::parse(journal.answers()[i].line).text("text", ""));
-  }
-  if (options.tokens == 0) {
-    log::print(perplexity_line(journal.answers()));
-  }
+  const Rate rate = answer_rest(options, model, prompts, std::move(requests), journal);
+  print_result(options, prompts, journal, rate);
   journal.finish();
   return static_cast<int>(ExitCode::success);
 }

@@ -35,8 +35,9 @@ std::unique_ptr<tokenizers::Tokenizer> tokenizer_of(const ModelOptions& options)
 }
 
 /// Makes a training configuration one of generation: no dropout, no noise on the router's input,
-/// and no capacity of experts, which would let a token depend on its neighbours in the batch.
-/// Learned positions cannot be extended: Error(usage); others take --inference-max-seq-length.
+/// no capacity of experts, which would let a token depend on its neighbours in the batch, and
+/// experts whose tokens travel one by one. Learned positions cannot be extended: Error(usage);
+/// others take --inference-max-seq-length.
 config::ModelConfig config_of(const ModelOptions& options, config::ModelConfig config) {
   const bool learned =
       config.position_embedding_type == config::PositionEmbedding::learned_absolute;
@@ -54,6 +55,8 @@ config::ModelConfig config_of(const ModelOptions& options, config::ModelConfig c
   if (config.moe) {
     config.moe->capacity_factor.reset();
     config.moe->input_jitter_eps.reset();
+    // Replicas that share experts have steps of different sizes, which an all-gather cannot join.
+    config.moe->dispatcher = config::TokenDispatcherType::alltoall;
   }
   return config;
 }

@@ -20,7 +20,7 @@ struct ServeFlags {
   std::string host = "127.0.0.1", api_key, image_root, chat_template;
   Index port = 5000, connections = 1024, body_mb = 32, bodies_mb = 0, drain_seconds = 30,
         queue = 1024;
-  Index images = 16, megapixels = 50;
+  Index images = 16, megapixels = 50, prompt_tokens = 32;
   bool adapter_loading = false;
 };
 
@@ -43,6 +43,9 @@ void declare(Flags& flags, ServeFlags& o) {
                "folder whose images requests may name; else they bring them along");
   flags.option("--max-images", o.images, "most images of a prompt");
   flags.option("--max-image-megapixels", o.megapixels, "largest image, in millions of pixels");
+  flags.option("--prompt-tokens-beside-answers", o.prompt_tokens,
+               "most tokens of prompts in a step that also continues answers: less, and answers "
+               "go on more evenly; more, and they begin sooner; 0: all that a step takes");
   flags.option("--drain-seconds", o.drain_seconds, "time for open requests after SIGTERM");
 }
 
@@ -91,12 +94,15 @@ inference::ServingSettings settings_of(const ServeFlags& o, LoadedModel& model) 
   const Index bodies_mb = o.bodies_mb > 0 ? o.bodies_mb : 4 * o.body_mb;
   check_range("--max-bodies-mb", bodies_mb, {o.body_mb, 1 << 20});
   check_range("--drain-seconds", o.drain_seconds, {0, 86400});
+  check_range("--prompt-tokens-beside-answers", o.prompt_tokens, {0, 1 << 20});
+  inference::SchedulerSettings scheduler = o.model.scheduling();
+  scheduler.prompt_tokens_beside_answers = o.prompt_tokens;
   return {.http = {.host = o.host,
                    .port = static_cast<std::uint16_t>(o.port),
                    .max_connections = static_cast<std::size_t>(o.connections),
                    .max_body_bytes = static_cast<std::size_t>(o.body_mb) << 20,
                    .max_bodies_bytes = static_cast<std::size_t>(bodies_mb) << 20},
-          .scheduler = o.model.scheduling(),
+          .scheduler = scheduler,
           .model_name = model.name,
           .api_key = o.api_key,
           .chat = model.chat_template(o.chat_template),

@@ -204,6 +204,15 @@ void Scheduler::plan_running(bool decoding) {
   }
 }
 
+/// Bounds what prompts add to a step that continues answers, so that a step never takes much longer
+/// than one without them: rows up to a few dozen cost what reading the weights costs.
+void Scheduler::limit_prompts() {
+  const auto answers = static_cast<Index>(plan_.sequences.size());
+  if (settings_.prompt_tokens_beside_answers > 0 && answers > 0) {
+    budget_ = std::min(budget_, std::max(settings_.prompt_tokens_beside_answers, answers));
+  }
+}
+
 void Scheduler::start_running(Sequence& sequence) {
   sequence.slot = free_slots_.back();
   free_slots_.pop_back();
@@ -321,6 +330,7 @@ const StepPlan& Scheduler::plan() {
   budget_ = shape_.max_step_tokens;
   const Index before = preemptions_;
   plan_running(true);
+  limit_prompts();
   plan_running(false);
   if (preemptions_ == before) {
     admit();

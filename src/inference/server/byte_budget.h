@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <utility>
 
@@ -61,6 +63,27 @@ class ByteCharge {
  private:
   ByteBudget* budget_ = nullptr;  // absent: nothing is held
   std::size_t charged_ = 0;
+};
+
+/// Bytes that all connections may read in a second, beside a burst. One thread calls.
+class BytePace {
+ public:
+  using Clock = std::chrono::steady_clock;
+  /// So much as the pace allows in this time may come at once.
+  static constexpr std::chrono::milliseconds kBurst{50};
+
+  explicit BytePace(std::size_t bytes_per_second) : rate_(static_cast<double>(bytes_per_second)) {}
+
+  /// Notes that so many bytes were read; from when on more may be.
+  Clock::time_point after(std::size_t bytes, Clock::time_point now) {
+    const std::chrono::duration<double> took(static_cast<double>(bytes) / rate_);
+    paid_ = std::max(paid_, now - kBurst) + std::chrono::duration_cast<Clock::duration>(took);
+    return paid_;
+  }
+
+ private:
+  double rate_;
+  Clock::time_point paid_;
 };
 
 }  // namespace mpitron::inference

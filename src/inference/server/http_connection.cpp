@@ -22,7 +22,7 @@ using boost::system::error_code;
 HttpConnection::HttpConnection(HttpConnections& all, tcp::socket socket)
     : all_(all),
       stream_(std::move(socket)),
-      reader_(stream_, all.settings, all.bodies),
+      reader_(stream_, all.settings, all.bodies, all.pace),
       unsent_held_(all.unsent),
       ping_(all.context) {
   error_code ignored;
@@ -44,7 +44,7 @@ void HttpConnection::read() {
                  if (self->closed_ || (!result.request && !result.refusal)) {
                    self->close();
                  } else if (result.refusal) {
-                   self->refuse(*result.refusal);
+                   self->refuse_later(*std::move(result.refusal));
                  } else {
                    self->handle(std::move(*result.request), std::move(result.held));
                  }
@@ -54,6 +54,14 @@ void HttpConnection::read() {
 void HttpConnection::refuse(const HttpReply& reply) {
   keep_alive_ = false;
   send(reply);
+}
+
+/// A client that sends what is no request, again and again, gets no faster than the pause allows.
+void HttpConnection::refuse_later(HttpReply reply) {
+  ping_.expires_after(all_.settings.refusal_pause);
+  ping_.async_wait([self = shared_from_this(), reply = std::move(reply)](error_code error) {
+    error ? self->close() : self->refuse(reply);
+  });
 }
 
 /// Hands a request to the handler, on the thread for long bodies or on that for short ones; `held`

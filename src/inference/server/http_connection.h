@@ -22,11 +22,13 @@ struct HttpConnections {
       : settings(std::move(chosen)),
         handler(std::move(answers)),
         bodies(settings.max_bodies_bytes),
-        unsent(settings.max_all_unsent_bytes) {}
+        unsent(settings.max_all_unsent_bytes),
+        pace(settings.body_bytes_per_second) {}
 
   HttpServerSettings settings;
   HttpServer::Handler handler;
   ByteBudget bodies, unsent;
+  BytePace pace;
   boost::asio::io_context context{1};
   boost::asio::thread_pool short_requests{1}, long_requests{1};
   std::unordered_set<std::shared_ptr<HttpConnection>> open;
@@ -52,6 +54,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  private:
   void read();
   void refuse(const HttpReply& reply);
+  void refuse_later(HttpReply reply);
   void handle(HttpMessage message, ByteCharge held);
   void watch();
   void write(std::string text, bool last);

@@ -16,14 +16,18 @@ struct HttpServerSettings {
   std::size_t max_body_bytes = std::size_t{32} << 20;
   std::size_t max_bodies_bytes = std::size_t{128} << 20;  // of all that arrive; then 503
   std::size_t max_unsent_bytes = std::size_t{4} << 20;  // a stream whose client reads slower is cut
-  std::size_t max_all_unsent_bytes = std::size_t{64} << 20;  // of all of them
+  std::size_t max_all_unsent_bytes = std::size_t{64} << 20;   // of all of them
+  std::size_t body_bytes_per_second = std::size_t{64} << 20;  // of all that are not small
+  std::chrono::milliseconds refusal_pause{100};  // before who sends what is no request is told so
   std::chrono::seconds patience{30};  // for a request, and for each write, to be complete
   std::chrono::seconds ping{15};      // between comments in a stream
 };
 
 /// Serves HTTP/1.1 with keep-alive and event streams on one thread for all connections; requests
 /// are handled on two others, one for those with long bodies. Bodies too large get 413, those
-/// beyond what all may take together 503, what is no HTTP 400; what comes too slowly is cut.
+/// beyond what all may take together 503, what is no HTTP 400; what comes too slowly is cut. What
+/// bad clients cost is bounded: bodies are read at a pace that all share, long ones are parsed with
+/// what others leave of the processors, and a refusal comes after a pause.
 class HttpServer {
  public:
   using Handler = std::function<void(const HttpRequest&, const std::shared_ptr<HttpAnswer>&)>;

@@ -48,15 +48,29 @@ void RequestReader::read_body(Done done) {
     return;
   }
   http::async_read_some(stream_, buffer_, *parser_,
-                        [this, done = std::move(done)](error_code error, std::size_t) {
+                        [this, done = std::move(done)](error_code error, std::size_t count) {
                           if (error) {
                             done(failure(error));
                           } else if (!held_.hold(parser_->get().body().memory())) {
                             done(refused(503, "too many large requests arrive at once"));
                           } else {
-                            read_body(done);
+                            read_more(done, count);
                           }
                         });
+}
+
+/// Goes on when the pace of all bodies allows it. The first piece of each is not held up, so small
+/// requests pass large ones.
+void RequestReader::read_more(Done done, std::size_t count) {
+  const auto now = BytePace::Clock::now();
+  const auto due = pace_.after(count, now);
+  if (due <= now || parser_->is_done() || parser_->get().body().memory() <= BodyPieces::kPiece) {
+    read_body(std::move(done));
+    return;
+  }
+  due_.expires_at(due);
+  due_.async_wait(
+      [this, done = std::move(done)](error_code error) { error ? done({}) : read_body(done); });
 }
 
 /// Turns an error of reading into a reply: broken HTTP and what is too large are refused, a client

@@ -2,6 +2,7 @@
 #include <functional>
 #include <optional>
 
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/parser.hpp>
@@ -29,8 +30,12 @@ class RequestReader {
   using Done = std::function<void(ReadResult)>;
 
   RequestReader(boost::beast::tcp_stream& stream, const HttpServerSettings& settings,
-                ByteBudget& bodies)
-      : stream_(stream), settings_(settings), bodies_(bodies) {}
+                ByteBudget& bodies, BytePace& pace)
+      : stream_(stream),
+        settings_(settings),
+        bodies_(bodies),
+        pace_(pace),
+        due_(stream.get_executor()) {}
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
@@ -40,6 +45,7 @@ class RequestReader {
 
  private:
   void read_body(Done done);
+  void read_more(Done done, std::size_t count);
   ReadResult failure(boost::system::error_code error);
   ReadResult refused(int status, const std::string& text);
   ReadResult take();
@@ -47,6 +53,8 @@ class RequestReader {
   boost::beast::tcp_stream& stream_;
   const HttpServerSettings& settings_;
   ByteBudget& bodies_;
+  BytePace& pace_;
+  boost::asio::steady_timer due_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<PieceBody>> parser_;
   ByteCharge held_;

@@ -150,13 +150,15 @@ Recomputable MultiLatentAttention::fused_qkv(Context& context, const Latents& la
 Var MultiLatentAttention::cached(Context& context, const Latents& latents,
                                  const std::optional<ops::RotaryTables>& rotary) const {
   Var q = ops::column_parallel_linear(context, latents.q, *q_up_, nullptr, shared_);
-  return ops::cached_latent_attention(context,
-                                      {.q = q_up_updates_.add(context, latents.q, std::move(q)),
-                                       .kv = latents.kv,
-                                       .k_rope = latents.k_rope,
-                                       .up = kv_up_,
-                                       .ranks = &core_.ranks()},
-                                      heads_, core_.settings(), rotary, number_);
+  const Index columns = heads_.heads * (heads_.plain + heads_.value);
+  const ops::CachedLatents rows{
+      .q = q_up_updates_.add(context, latents.q, std::move(q)),
+      .kv = latents.kv,
+      .k_rope = latents.k_rope,
+      .up = kv_up_,
+      .ranks = &core_.ranks(),
+      .updates = kv_up_updates_.adapted(context, columns, latents.kv.value.dtype())};
+  return ops::cached_latent_attention(context, rows, heads_, core_.settings(), rotary, number_);
 }
 
 BranchOutput MultiLatentAttention::forward(Context& context, const Recomputable& x,

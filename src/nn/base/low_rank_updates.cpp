@@ -3,9 +3,6 @@
 // columns, the reverse.
 #include "nn/base/low_rank_updates.h"
 
-#include <algorithm>
-#include <cstring>
-
 #include "ops/elementwise/bias_dropout_add.h"
 #include "ops/elementwise/scaled.h"
 #include "ops/linear/parallel_linear.h"
@@ -98,77 +95,30 @@ Var LowRankUpdates::compressed(Context& context, const Recomputable& x, Paramete
                                  : ops::copy_to_tp(context, std::move(u), *shared_.group);
 }
 
-namespace {
-
-/// A part's factors become rows `begin` .. of A, and columns `begin` .. of B in the rows of the
-/// layer's output that the part writes.
-template <class T>
-void place_factors(const Adapter::Factors& factors, const ops::OutputBlocks& blocks, Index begin,
-                   const Tensor& a, const Tensor& b) {
-  const Index in = a.shape()[1], all = b.shape()[1], rank = factors.a->value.shape()[0];
-  const T* const from = factors.b->value.data<T>();
-  std::copy_n(factors.a->value.data<T>(), rank * in, a.data<T>() + begin * in);
-  for (Index row = 0; row < factors.b->value.shape()[0]; ++row) {
-    const Index to = blocks.first + row / blocks.width * blocks.stride + row % blocks.width;
-    std::transform(
-        from + row * rank, from + (row + 1) * rank, b.data<T>() + to * all + begin, [&](T value) {
-          return static_cast<T>(
-              static_cast<float>(static_cast<double>(static_cast<float>(value)) * factors.scale));
-        });
-  }
-}
-
-}  // namespace
-
-/// Joins all parts of the layer, with zeros elsewhere in B. Adapters serve generation, where
-/// tensors lie on the host.
-Adapter::Joined LowRankUpdates::joined(device::Device& device, const Adapter& adapter,
-                                       const Var& y) const {
-  std::vector<std::pair<const Adapter::Factors*, const ops::OutputBlocks*>> parts;
-  Index rank = 0;
-  for (const Place& place : places_) {
-    if (const Adapter::Factors* factors = adapter.find(place.module)) {
-      parts.emplace_back(factors, &place.blocks);
-      rank += factors->a->value.shape()[0];
+std::vector<autograd::AdaptedLayer> LowRankUpdates::adapted(Context& context, Index out,
+                                                            DType type) const {
+  std::vector<autograd::AdaptedLayer> layers;
+  for (const autograd::AdaptedRows& rows : context.cached->adapted) {
+    const Adapter& adapter = *rows.adapter;
+    Adapter::Joined* const factors = rows.adapter->of_layer(places_[0].module, [&] {
+      return joined_factors(context.device, adapter, places_, out, type);
+    });
+    if (factors != nullptr) {
+      layers.push_back({rows, factors});
     }
   }
-  if (parts.empty()) {
-    return {};
-  }
-  const Index in = parts[0].first->a->value.shape()[1], out = y.shape()[-1];
-  const DType type = y.value.dtype();
-  Adapter::Joined update{.a = {.name = places_[0].module, .shape = {rank, in}},
-                         .b = {.name = places_[0].module, .shape = {out, rank}}};
-  update.a.value = Tensor::empty(device, {rank, in}, type);
-  update.b.value = Tensor::empty(device, {out, rank}, type);
-  std::memset(update.b.value.view().data, 0,
-              static_cast<std::size_t>(update.b.value.view().bytes()));
-  Index begin = 0;
-  for (const auto& [factors, blocks] : parts) {
-    visit_dtype(type, [&]<class T>() {
-      place_factors<T>(*factors, *blocks, begin, update.a.value, update.b.value);
-    });
-    begin += factors->a->value.shape()[0];
-  }
-  return update;
+  return layers;
 }
 
 /// Rows of one adapter are multiplied together, by weights that are packed in the model's type.
 void LowRankUpdates::add_adapters(Context& context, const Var& x, const Var& y) const {
-  const autograd::CachedPass& pass = *context.cached;
-  for (const autograd::AdaptedRows& rows : pass.adapted) {
-    Adapter& adapter = *rows.adapter;
-    Adapter::Joined* const update =
-        adapter.of_layer(places_[0].module, [&] { return joined(context.device, adapter, y); });
-    if (update == nullptr) {
-      continue;
-    }
-    const autograd::CachedPass own{
-        .cache = pass.cache, .states = pass.states, .weights = adapter.weights(), .pieces = {}};
-    Context inner{.device = context.device, .mode = context.mode, .cached = &own};
-    const auto rows_of = [&](const Var& all) { return all.value.slice(0, rows.first, rows.end); };
-    const Var u = compressed(inner, autograd::constant(rows_of(x)), update->a);
-    ops::add_product(inner, u.value, update->b, rows_of(y));
+  for (const auto& [rows, factors] : adapted(context, y.shape()[-1], y.value.dtype())) {
+    ops::AdaptedContext own(context, *rows.adapter);
+    const auto rows_of = [&rows](const Var& all) {
+      return all.value.slice(0, rows.first, rows.end);
+    };
+    const Var u = compressed(own.context(), autograd::constant(rows_of(x)), factors->a);
+    ops::add_product(own.context(), u.value, factors->b, rows_of(y));
   }
 }
 

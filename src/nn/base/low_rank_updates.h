@@ -3,6 +3,7 @@
 
 #include "autograd/cached_pass.h"
 #include "autograd/recomputable.h"
+#include "nn/base/adapter_factors.h"
 #include "nn/base/branch.h"
 #include "nn/base/builder.h"
 #include "ops/linear/low_rank.h"
@@ -45,6 +46,10 @@ class LowRankUpdates {
   /// adapter get its updates, too: y itself takes them.
   autograd::Var add(autograd::Context& context, const autograd::Recomputable& x,
                     autograd::Var y) const;
+  /// Lists what adapters add on rows of generation, for a layer whose output is never made: it
+  /// would have `out` columns.
+  std::vector<autograd::AdaptedLayer> adapted(autograd::Context& context, Index out,
+                                              DType type) const;
 
  private:
   struct Update {
@@ -53,12 +58,6 @@ class LowRankUpdates {
     double scale;
     ops::OutputBlocks blocks;
   };
-  /// Place where an adapter may have factors.
-  struct Place {
-    std::string module;
-    ops::OutputBlocks blocks;
-  };
-
   enum class Cut { columns, rows, nothing };  // of the layer, over a tensor parallel group
 
   LowRankUpdates(const Builder& builder, DropoutSite site, Cut cut);
@@ -70,8 +69,6 @@ class LowRankUpdates {
                            Parameter& a) const;
   void add_adapters(autograd::Context& context, const autograd::Var& x,
                     const autograd::Var& y) const;
-  autograd::Adapter::Joined joined(device::Device& device, const autograd::Adapter& adapter,
-                                   const autograd::Var& y) const;
 
   ops::TensorParallel shared_;
   Cut cut_ = Cut::columns;
@@ -79,7 +76,7 @@ class LowRankUpdates {
   DropoutSite site_ = {};
   Index layer_ = 0;
   std::vector<Update> updates_;
-  std::vector<Place> places_;
+  std::vector<AdapterPlace> places_;
 };
 
 }  // namespace mpitron::nn

@@ -2,10 +2,13 @@
 // activation (as in the reference), or with --moe-apply-probs-on-input the tokens that come in.
 #include "nn/feed_forward/experts.h"
 
+#include <algorithm>
+
 #include "nn/feed_forward/mlp.h"
 #include "ops/elementwise/scaled.h"
 #include "ops/experts/permute.h"
 #include "ops/linear/grouped_linear.h"
+#include "ops/linear/linear.h"
 
 namespace mpitron::nn {
 
@@ -68,24 +71,72 @@ Recomputable Experts::activated(Context& context, const Var& x, const Var& proba
   return weighed;
 }
 
+namespace {
+
+/// The adapter of a number, which rows here or on other ranks have.
+autograd::Adapter& adapter_of(const autograd::CachedPass& pass, Index number) {
+  for (const autograd::AdaptedRows& rows : pass.adapted) {
+    if (rows.adapter->number() == number) {
+      return *rows.adapter;
+    }
+  }
+  const auto known = std::ranges::find(pass.known, number, &autograd::Adapter::number);
+  MPITRON_CHECK(known != pass.known.end(), number);
+  return **known;
+}
+
+/// Rows of an expert behind each other that one adapter updates. Tokens of a sequence stay side by
+/// side within an expert, so there are few.
+std::vector<AdaptedRun> runs_of(Context& context, const tensor::Tensor& owners,
+                                const std::vector<Index>& counts) {
+  std::vector<AdaptedRun> runs;
+  if (!owners) {
+    return runs;
+  }
+  const auto* number = owners.data<std::int64_t>();
+  Index first = 0, end = 0;
+  for (std::size_t expert = 0; expert < counts.size(); ++expert) {
+    for (end += counts[expert]; first < end;) {
+      const std::int64_t own = number[first];
+      const auto* const last = std::find_if(number + first, number + end,
+                                            [own](std::int64_t other) { return other != own; });
+      const Index behind = last - number;
+      if (own > 0) {
+        runs.push_back({expert, {&adapter_of(*context.cached, own), first, behind}});
+      }
+      first = behind;
+    }
+  }
+  return runs;
+}
+
+}  // namespace
+
 /// One product for all experts that lie here: rows are sorted by expert, `counts` says how many
 /// each has. What a token is weighed by weighs the biases, too.
 Var Experts::forward(Context& context, const Var& tokens, const Var& probabilities,
-                     const std::vector<Index>& counts) const {
+                     const std::vector<Index>& counts, const tensor::Tensor& owners) const {
+  const std::vector<AdaptedRun> runs = runs_of(context, owners, counts);
   const Var input = weighs_input_ ? ops::scale_rows(context, tokens, probabilities) : tokens;
   Var hidden = ops::grouped_linear(context, input, fc1_weights_, counts);
   hidden = fc1_updates_.add(context, input, std::move(hidden), counts);
+  fc1_updates_.adapt(context, input, hidden, runs);
   hidden = ops::add_group_biases(context, std::move(hidden), {fc1_biases_, counts}, nullptr);
   const Recomputable inner = activated(context, hidden, probabilities);
   Var output = ops::grouped_linear(context, inner, fc2_weights_, counts);
   output = fc2_updates_.add(context, inner, std::move(output), counts);
+  fc2_updates_.adapt(context, inner.var, output, runs);
   return ops::add_group_biases(context, std::move(output), {fc2_biases_, counts},
                                weighs_input_ ? nullptr : &probabilities);
 }
 
 ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,
-                             const std::vector<Part>& parts) {
+                             const std::vector<Part>& parts)
+    : places_(experts.size()) {
   for (const Part& part : parts) {
+    for (std::size_t i = 0; i < experts.size(); ++i) {
+      places_[i].push_back({experts[i].child(part.name).module_name(), part.blocks});
+    }
     const Builder first = experts.front().child(part.name);
     const auto& lora = first.config().lora;
     const auto chosen = lora ? lora->update_of(first.module_name()) : std::nullopt;
@@ -100,6 +151,28 @@ ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,
       update.b.push_back(&b);
     }
     updates_.push_back(std::move(update));
+  }
+}
+
+/// Rows of one adapter and one expert are multiplied together, by weights that are packed in the
+/// model's type.
+void ExpertUpdates::adapt(Context& context, const Var& x, const Var& y,
+                          const std::vector<AdaptedRun>& runs) const {
+  for (const auto& [expert, rows] : runs) {
+    autograd::Adapter& adapter = *rows.adapter;
+    const std::vector<AdapterPlace>& places = places_[expert];
+    autograd::Adapter::Joined* const factors = adapter.of_layer(places[0].module, [&] {
+      return joined_factors(context.device, adapter, places, y.shape()[-1], y.value.dtype());
+    });
+    if (factors == nullptr) {
+      continue;
+    }
+    ops::AdaptedContext own(context, adapter);
+    const auto rows_of = [&rows](const Var& all) {
+      return all.value.slice(0, rows.first, rows.end);
+    };
+    const Var u = ops::linear(own.context(), autograd::constant(rows_of(x)), factors->a, nullptr);
+    ops::add_product(own.context(), u.value, factors->b, rows_of(y));
   }
 }
 

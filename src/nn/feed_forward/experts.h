@@ -2,11 +2,18 @@
 #include <vector>
 
 #include "autograd/recomputable.h"
+#include "nn/base/adapter_factors.h"
 #include "nn/base/builder.h"
 #include "ops/elementwise/activation.h"
 #include "ops/linear/low_rank.h"
 
 namespace mpitron::nn {
+
+/// Rows of one expert that an adapter updates.
+struct AdaptedRun {
+  std::size_t expert = 0;
+  autograd::AdaptedRows rows;
+};
 
 /// The low-rank updates of one linear layer of a rank's experts, for each of its parts
 /// (nn/base/low_rank_updates.h). All experts of a layer have the rank and factor of its first one.
@@ -26,6 +33,9 @@ class ExpertUpdates {
   /// y [m, out] of the rows x [m, in], counts[e] of them of expert e after expert.
   autograd::Var add(autograd::Context& context, const autograd::Recomputable& x, autograd::Var y,
                     const std::vector<Index>& counts) const;
+  /// Adds to y [m, out] what adapters make of runs of the rows x [m, in].
+  void adapt(autograd::Context& context, const autograd::Var& x, const autograd::Var& y,
+             const std::vector<AdaptedRun>& runs) const;
 
  private:
   struct Update {
@@ -35,6 +45,7 @@ class ExpertUpdates {
   };
 
   std::vector<Update> updates_;
+  std::vector<std::vector<AdapterPlace>> places_;  // of each expert's parts
 };
 
 /// The experts of a layer that lie on this rank: each a linear_fc1, activation and linear_fc2 of
@@ -45,8 +56,10 @@ class Experts {
 
   /// tokens [m, h], those of each expert after those of the one before it (`counts`), and the
   /// probability by which each weighs its expert [m]. With shards of experts, this rank's summand.
+  /// `owners` [m]: numbers of the tokens' adapters, in generation (ops::ExpertInput).
   autograd::Var forward(autograd::Context& context, const autograd::Var& tokens,
-                        const autograd::Var& probabilities, const std::vector<Index>& counts) const;
+                        const autograd::Var& probabilities, const std::vector<Index>& counts,
+                        const tensor::Tensor& owners = {}) const;
 
  private:
   void make_updates(const std::vector<Builder>& experts, Index h, Index ffn);

@@ -48,7 +48,8 @@ Var MoeLayer::routed(Context& context, const Var& x,
   const ops::ExpertVisits visits = router_.forward(context, x);
   const ops::ExpertInput input = dispatcher_->dispatch(
       context, ops::reshape(context, x, {tokens, h}), visits, overlapped_work);
-  const Var output = experts_.forward(context, input.tokens, input.probabilities, input.counts);
+  const Var output =
+      experts_.forward(context, input.tokens, input.probabilities, input.counts, input.owners);
   return ops::reshape(context, dispatcher_->combine(context, output, input), x.shape());
 }
 

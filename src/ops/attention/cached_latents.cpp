@@ -6,6 +6,7 @@
 #include "kernels/linear/matmul.h"
 #include "kernels/linear/packed_matmul.h"
 #include "ops/attention/cached_attention.h"
+#include "ops/linear/low_rank.h"
 #include "ops/parallel/collectives.h"
 #include "tensor/host_copy.h"
 
@@ -56,10 +57,10 @@ TensorView head_columns(const TensorView& view, Index begin, Index end) {
 }
 
 /// Head by head, with the weight as it is.
-void multiply_each_head(Context& context, const TensorView& x, const CachedLatents& latents,
+void multiply_each_head(Context& context, const TensorView& x, const autograd::Parameter& weight,
                         const LatentHeads& heads, UpPart part, const TensorView& y) {
-  const Index rows = heads.plain + heads.value, r = latents.up->value.shape()[1];
-  const TensorView up = latents.up->value.reshape({heads.heads, rows, r}).view();
+  const Index rows = heads.plain + heads.value, r = weight.value.shape()[1];
+  const TensorView up = weight.value.reshape({heads.heads, rows, r}).view();
   const bool keys = part == UpPart::keys_transposed;
   const TensorView own = device::slice(up, 1, keys ? 0 : heads.plain, keys ? heads.plain : rows);
   const auto head_of = [](const TensorView& view, Index head) {
@@ -67,31 +68,96 @@ void multiply_each_head(Context& context, const TensorView& x, const CachedLaten
     return TensorView(one.data, one.dtype, {view.size(0), view.size(-1)}, {view.stride(0), 1});
   };
   for (Index head = 0; head < heads.heads; ++head) {
-    const TensorView weight = device::slice(own, 0, head, head + 1);
+    const TensorView matrix = device::slice(own, 0, head, head + 1);
     context.launch_with_workspace(
         kernels::Matmul{.a = head_of(x, head),
-                        .b = TensorView(weight.data, weight.dtype, {weight.size(1), r}),
+                        .b = TensorView(matrix.data, matrix.dtype, {matrix.size(1), r}),
                         .c = head_of(y, head),
                         .transpose_b = !keys});
   }
 }
 
-/// y [t, n, ..] = x [t, n, ..] with each head's weight.
-void multiply_heads(Context& context, const TensorView& x, const CachedLatents& latents,
-                    const LatentHeads& heads, UpPart part, const TensorView& y) {
-  autograd::PackedWeights& weights = context.cached->weights;
-  if (!weights.packs()) {
-    return multiply_each_head(context, x, latents, heads, part, y);
-  }
-  const Tensor& packed = weights.of_heads(*latents.up, static_cast<int>(part), [&] {
-    return part_of(context.device, latents.up->value, heads, part);
-  });
+void multiply_packed(Context& context, const TensorView& x, const Tensor& packed,
+                     const TensorView& y) {
   context.launch_with_workspace(kernels::PackedMatmul{.x = x,
                                                       .packed = packed.view(),
                                                       .bias = {},
                                                       .y = y,
                                                       .workspace = {},
-                                                      .format = weights.format()});
+                                                      .format = context.cached->weights.format()});
+}
+
+/// y [t, n, ..] = x [t, n, ..] with each head's rows of a weight.
+void multiply_heads(Context& context, const TensorView& x, const autograd::Parameter& weight,
+                    const LatentHeads& heads, UpPart part, const TensorView& y) {
+  autograd::PackedWeights& weights = context.cached->weights;
+  if (!weights.packs()) {
+    return multiply_each_head(context, x, weight, heads, part, y);
+  }
+  const Tensor& packed = weights.of_heads(weight, static_cast<int>(part), [&] {
+    return part_of(context.device, weight.value, heads, part);
+  });
+  multiply_packed(context, x, packed, y);
+}
+
+/// [1, in, rank] of the first factor of an update, [rank, in].
+Tensor transposed(device::Device& device, const Tensor& a) {
+  const Index rank = a.shape()[0], in = a.shape()[1];
+  const Tensor made = Tensor::empty(device, {1, in, rank}, a.dtype());
+  visit_dtype(a.dtype(), [&]<class T>() {
+    for (Index i = 0; i < in; ++i) {
+      for (Index j = 0; j < rank; ++j) {
+        made.data<T>()[i * rank + j] = a.data<T>()[j * in + i];
+      }
+    }
+  });
+  return made;
+}
+
+/// x [t, n, ..] with B A of each head: q_nope B A of its rows for keys, c A^T B^T of those for
+/// values. The narrow product between both is [t n, rank].
+Tensor multiply_update(Context& context, const TensorView& x, autograd::Adapter::Joined& factors,
+                       const LatentHeads& heads, UpPart part) {
+  const Index t = x.size(0), n = heads.heads;
+  const Index rank = factors.a.value.shape()[0], r = factors.a.value.shape()[1];
+  autograd::PackedWeights& weights = context.cached->weights;
+  const Tensor narrow = context.empty({t, n, rank}, x.dtype);
+  const TensorView narrow_rows = narrow.reshape({t * n, rank}).view();
+  if (part == UpPart::keys_transposed) {
+    const Tensor product = context.empty({t, n, r}, x.dtype);
+    multiply_heads(context, x, factors.b, heads, part, narrow.view());
+    const Tensor& a =
+        weights.of_heads(factors.a, 0, [&] { return transposed(context.device, factors.a.value); });
+    multiply_packed(context, narrow_rows, a, product.reshape({t * n, r}).view());
+    return product;
+  }
+  const Tensor product = context.empty({t, n, heads.value}, x.dtype);
+  multiply_packed(context, device::reshape(x, {t * n, r}), weights.of(factors.a), narrow_rows);
+  multiply_heads(context, narrow.view(), factors.b, heads, part, product.view());
+  return product;
+}
+
+/// Adds to y [t, n, ..], of any strides, what adapters make of x on their rows. Adapters serve on
+/// the host, where weights are packed.
+void add_updates(Context& context, const TensorView& x, const CachedLatents& latents,
+                 const LatentHeads& heads, UpPart part, const TensorView& y) {
+  for (const auto& [rows, factors] : latents.updates) {
+    AdaptedContext own(context, *rows.adapter);
+    const TensorView sums = device::slice(y, 0, rows.first, rows.end);
+    const Tensor added = multiply_update(own.context(), device::slice(x, 0, rows.first, rows.end),
+                                         *factors, heads, part);
+    const Tensor before = context.empty(added.shape(), added.dtype());
+    context.launch(kernels::Cast{.x = sums, .y = before.view()});
+    context.launch(kernels::Add{.a = before.view(), .b = added.view(), .y = added.view()});
+    context.launch(kernels::Cast{.x = added.view(), .y = sums});
+  }
+}
+
+/// y [t, n, ..] = x [t, n, ..] with each head's part of the up projection and its updates.
+void project(Context& context, const TensorView& x, const CachedLatents& latents,
+             const LatentHeads& heads, UpPart part, const TensorView& y) {
+  multiply_heads(context, x, *latents.up, heads, part, y);
+  add_updates(context, x, latents, heads, part, y);
 }
 
 void rotate(Context& context, const TensorView& x, const RotaryTables& tables) {
@@ -127,8 +193,8 @@ Var cached_latent_attention(Context& context, const CachedLatents& x, const Late
                                       .pieces = context.cached->pieces,
                                       .table = context.cached->table.view()});
   const Tensor absorbed = context.empty({t, 1, 1, n, of_key}, type);
-  multiply_heads(context, head_columns(q, 0, heads.plain), x, heads, UpPart::keys_transposed,
-                 head_columns(absorbed.view(), 0, r));
+  project(context, head_columns(q, 0, heads.plain), x, heads, UpPart::keys_transposed,
+          head_columns(absorbed.view(), 0, r));
   context.launch(kernels::Cast{.x = head_columns(q, heads.plain, of_query),
                                .y = head_columns(absorbed.view(), r, of_key)});
   const Tensor queries = join_first(context, absorbed, *x.ranks);
@@ -138,7 +204,7 @@ Var cached_latent_attention(Context& context, const CachedLatents& x, const Late
   attention.value_cache = latents;
   const Tensor weighted = attend_cached(context, attention, type, *x.ranks);
   const Tensor o = context.empty({t, n, heads.value}, type);
-  multiply_heads(context, weighted.view(), x, heads, UpPart::values, o.view());
+  project(context, weighted.view(), x, heads, UpPart::values, o.view());
   return autograd::variable(o.reshape({t, 1, n * heads.value}));
 }
 

@@ -3,6 +3,9 @@
 // are collectives.
 #include "ops/experts/token_dispatcher.h"
 
+#include <algorithm>
+
+#include "autograd/cached_pass.h"
 #include "ops/experts/expert_exchange.h"
 #include "ops/experts/permute.h"
 #include "ops/parallel/tensor_parallel_regions.h"
@@ -22,6 +25,31 @@ struct ExpertInput::Route {
 
 namespace {
 
+/// Numbers of the adapters that visiting rows have in generation, 0: none; absent where no rank's
+/// rows can have one.
+Tensor owners_of(Context& context, const Tensor& rows, bool alone) {
+  const autograd::CachedPass* const pass = context.cached;
+  if (pass == nullptr || (pass->adapted.empty() && (alone || pass->known.empty()))) {
+    return {};
+  }
+  const Tensor visits = tensor::to_host(context.device, rows);
+  const Tensor owners = tensor::empty_on_host(context.device, rows.shape(), DType::i64);
+  for (Index i = 0; i < rows.numel(); ++i) {
+    const std::int64_t row = visits.data<std::int64_t>()[i];
+    const auto range = std::ranges::find_if(pass->adapted, [&](const autograd::AdaptedRows& each) {
+      return each.first <= row && row < each.end;
+    });
+    owners.data<std::int64_t>()[i] = range == pass->adapted.end() ? 0 : range->adapter->number();
+  }
+  return owners;
+}
+
+/// The same where the experts are.
+Tensor arrived_owners(Context& context, const ExpertExchange& exchange, const Tensor& rows) {
+  const Tensor owners = owners_of(context, rows, exchange.alone());
+  return owners ? exchange.to_experts(context, owners) : owners;
+}
+
 /// Visits travel: each token once for every expert it visits.
 class AllToAllDispatcher final : public TokenDispatcher {
  public:
@@ -36,6 +64,7 @@ class AllToAllDispatcher final : public TokenDispatcher {
     return {.tokens = arrived[0],
             .probabilities = arrived[1],
             .counts = exchange->local_counts(),
+            .owners = arrived_owners(context, *exchange, visits.rows),
             .route = std::make_shared<const ExpertInput::Route>(
                 ExpertInput::Route{exchange, visits.rows, x.shape()[0]})};
   }
@@ -63,6 +92,7 @@ class AllGatherDispatcher final : public TokenDispatcher {
     return {.tokens = permute(context, gathered, rows),
             .probabilities = to_experts(context, {visits.probabilities}, exchange)[0],
             .counts = exchange->local_counts(),
+            .owners = arrived_owners(context, *exchange, visits.rows),
             .route = std::make_shared<const ExpertInput::Route>(
                 ExpertInput::Route{exchange, rows, gathered.shape()[0]})};
   }

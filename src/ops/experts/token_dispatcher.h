@@ -22,6 +22,7 @@ struct ExpertInput {
   autograd::Var tokens;         // [m, h]
   autograd::Var probabilities;  // [m], fp32
   std::vector<Index> counts;    // of each local expert; sum m
+  tensor::Tensor owners = {};   // [m], i64 of the host: numbers of adapters, 0: none; or absent
   struct Route;
   std::shared_ptr<const Route> route;  // the way back
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include <vector>
 
+#include "autograd/cached_pass.h"
 #include "autograd/context.h"
 #include "autograd/parameter.h"
 
@@ -39,6 +40,25 @@ Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
 ///
 /// Numerical contract: as add_low_rank, whose u is the factor in y's type, or 1.
 Var add_group_biases(Context& context, Var y, const RowGroups& biases, const Var* factors);
+
+/// A context of generation whose products read the weights of an adapter.
+class AdaptedContext {
+ public:
+  AdaptedContext(Context& outer, autograd::Adapter& adapter)
+      : pass_{.cache = outer.cached->cache,
+              .states = outer.cached->states,
+              .weights = adapter.weights(),
+              .pieces = {}},
+        context_{.device = outer.device, .mode = outer.mode, .cached = &pass_} {}
+  AdaptedContext(const AdaptedContext&) = delete;
+  AdaptedContext& operator=(const AdaptedContext&) = delete;
+
+  Context& context() { return context_; }
+
+ private:
+  autograd::CachedPass pass_;
+  Context context_;
+};
 
 /// y += u weight^T, where u is [t, r], y [t, out] and the weight [out, r].
 ///

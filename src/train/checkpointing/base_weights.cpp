@@ -83,10 +83,20 @@ std::string layer_of(const std::string& module) {
   return dot == module.npos ? "" : module.substr(0, dot + 1);
 }
 
+constexpr std::string_view kExperts = ".experts.";
+
+/// The expert of a module, by the beginning of its name: `model.layers.3.mlp.experts.5.`; empty
+/// outside of experts.
+std::string expert_of(const std::string& module) {
+  const std::size_t at = module.find(kExperts);
+  const std::size_t dot = at == module.npos ? at : module.find('.', at + kExperts.size());
+  return dot == module.npos ? "" : module.substr(0, dot + 1);
+}
+
 /// Part of a model that this rank has.
 struct PartHere {
   Index layers = 0;            // of the whole model
-  std::set<std::string> here;  // this rank's, by layer_of
+  std::set<std::string> here;  // this rank's, by layer_of and expert_of
   bool experts = false;        // some of them have experts
 };
 
@@ -102,8 +112,12 @@ std::string problem_of(const std::string& module, const PartHere& part) {
       number >= part.layers) {
     return fmt::format("{}: the model has {} layers", module, part.layers);
   }
-  const bool elsewhere = (part.experts && module.find(".experts.") != module.npos) ||
-                         (!layer.empty() && !part.here.contains(layer));
+  const std::string expert = expert_of(module);
+  if (!expert.empty() && part.here.contains(expert)) {
+    return module + " is updated, and the first expert of its rank is not";
+  }
+  const bool elsewhere =
+      (part.experts && !expert.empty()) || (!layer.empty() && !part.here.contains(layer));
   return elsewhere ? "" : module + " is not in the model";
 }
 
@@ -254,6 +268,7 @@ void take_adapter(device::Device& device, autograd::ParameterList& parameters, I
   for (autograd::Parameter& parameter : parameters) {
     part.experts = part.experts || parameter.placement.expert;
     part.here.insert(layer_of(config::module_name(parameter.name)));
+    part.here.insert(expert_of(config::module_name(parameter.name)));
     if (!parameter.role.low_rank) {
       continue;
     }

@@ -15,6 +15,7 @@
 #include "support/corpus.h"
 #include "support/golden_folder.h"
 #include "support/host_runtime.h"
+#include "tests/inference/tiny_decoder.h"
 #include "tokenizers/core/null_tokenizer.h"
 #include "utils/error.h"
 
@@ -132,6 +133,64 @@ TEST_F(RecordedAdapters, OfAnotherModelAreRefused) {
             std::string::npos)
       << message("all_linear");
   EXPECT_NE(message("base").find("adapter_config.json"), std::string::npos) << message("base");
+}
+
+/// Updates of some experts of a model with two, in a folder of PEFT.
+class AdaptersOfExperts : public ::testing::Test {
+ protected:
+  void write(const std::vector<int>& experts) const {
+    std::vector<io::SafetensorsEntry> layout;
+    for (const int expert : experts) {
+      const std::string module =
+          fmt::format("{}model.layers.0.mlp.experts.{}.up_proj.", io::kPeftPrefix, expert);
+      layout.push_back({module + "lora_A.weight", io::ElementType::f32, {2, 32}});
+      layout.push_back({module + "lora_B.weight", io::ElementType::f32, {128, 2}});
+    }
+    io::SafetensorsWriter writer(folder_ / "adapter_model.safetensors", layout);
+    for (const io::SafetensorsEntry& each : layout) {
+      const std::vector<float> values(static_cast<std::size_t>(each.shape[0] * each.shape[1]), 1);
+      writer.write(std::as_bytes(std::span(values)));
+    }
+    writer.commit();
+    const io::PeftConfig settings{.rank = 2, .alpha = 6, .target_modules = {"up_proj"}};
+    mpitron::test::write_bytes(folder_ / "adapter_config.json", io::peft_config_json(settings));
+  }
+  inference::AdapterHandle read(const comm::ParallelGroups& groups) const {
+    return read_adapter(*device_, config_, {.groups = groups, .part = nn::whole_model(config_)}, 1,
+                        folder_.path());
+  }
+
+  const mpitron::test::TemporaryFolder folder_;
+  const std::unique_ptr<device::Device> device_ = device::make_device("host");
+  const config::ModelConfig config_ = mpitron::test::tiny_decoder(
+      {"--num-layers", "1", "--num-experts", "2", "--disable-bias-linear"});
+};
+
+TEST_F(AdaptersOfExperts, AreReadWhereExpertsLieWhole) {
+  write({0, 1});
+  const auto groups = comm::groups_of_one(*comm::make_single_world());
+  const inference::AdapterHandle adapter = read(groups);
+  const auto* const factors = adapter->find("model.layers.0.mlp.experts.1.up_proj");
+  ASSERT_NE(factors, nullptr);
+  EXPECT_EQ(factors->scale, 3);
+  EXPECT_EQ(factors->b->value.data<float>()[0], 1);
+  write({1});
+  const std::string text = mpitron::test::message_of([&] { read(groups); });
+  EXPECT_NE(text.find("experts.1.up_proj is updated, and the first expert of its rank is not"),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(AdaptersOfExperts, AreRefusedWhereRanksShareEachExpert) {
+  write({0, 1});
+  comm::run_thread_world(2, [&](comm::World& world) {
+    const comm::RankGrid grid(2, {.tensor = 2});
+    const comm::ParallelGroups groups = comm::make_parallel_groups(world, grid);
+    const std::string text = mpitron::test::message_of([&] { read(groups); });
+    EXPECT_NE(text.find("2 ranks share each expert; give --expert-tensor-parallel-size 1"),
+              std::string::npos)
+        << text;
+  });
 }
 
 }  // namespace adapter_folder_test

@@ -1,3 +1,5 @@
+#include <nlohmann/json.hpp>
+
 #include "cli/command_test.h"
 
 namespace mpitron::cli {
@@ -32,6 +34,24 @@ TEST_F(GenerateTest, AnswersInAnyBatchAreTheSame) {
   EXPECT_TRUE(contains(file, "\"generated_log_probs\": [-"));
   const Finished other = run(generate(Words{"--prompts", "1 2 3", "--seed", "7"} + drawn));
   EXPECT_NE(other.out, alone.out);
+}
+
+TEST_F(GenerateTest, TellsItsRateInPlaceOfTexts) {
+  const Finished end = run(generate(
+      {"--prompts", "1 2 3", "4 5", "--top-k", "0", "--num-tokens-to-generate", "6", "--json"}));
+  EXPECT_EQ(end.code, 0) << end.err;
+  const auto line = nlohmann::json::parse(end.out.substr(end.out.rfind('{')));
+  EXPECT_EQ(line.at("answers"), 2);
+  EXPECT_EQ(line.at("prompt_tokens"), 5);
+  EXPECT_EQ(line.at("generated_tokens"), 12);
+  EXPECT_GT(line.at("seconds").get<double>(), 0);
+  EXPECT_NEAR(line.at("tokens_per_second").get<double>() * line.at("seconds").get<double>(), 12,
+              0.1);
+  EXPECT_FALSE(contains(end.out, "1 2 3"));
+  const Finished scored =
+      run(generate({"--prompts", "1 2 3 4", "--num-tokens-to-generate", "0", "--json"}));
+  const auto scores = nlohmann::json::parse(scored.out.substr(scored.out.rfind('{')));
+  EXPECT_GT(scores.at("perplexity").get<double>(), 1) << scored.out;
 }
 
 TEST_F(GenerateTest, RefusesWhatCannotBe) {

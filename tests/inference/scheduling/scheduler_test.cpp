@@ -111,6 +111,28 @@ TEST(Scheduler, CutsPromptsWhereTheStepIsFull) {
   EXPECT_EQ(next[1].rows(), 1);
 }
 
+TEST(Scheduler, BoundsWhatPromptsAddToAStepWithAnswers) {
+  Scheduler scheduler(shape_of(32, 4, 24), {.prompt_tokens_beside_answers = 2});
+  Sequence first = sequence_of(3, 20), second = sequence_of(12, 4, 100),
+           third = sequence_of(9, 4, 200);
+  const auto tokens_of_step = [&] {
+    std::vector<std::size_t> tokens;
+    for (const SequenceStep& each : scheduler.plan().sequences) {
+      tokens.push_back(each.tokens.size());
+    }
+    end_step(scheduler);
+    return tokens;
+  };
+  scheduler.add(first);
+  EXPECT_EQ(tokens_of_step(), std::vector<std::size_t>({3}));  // alone it has the whole step
+  scheduler.add(second);
+  scheduler.add(third);
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(tokens_of_step(), std::vector<std::size_t>({1, 2})) << i;
+  }
+  EXPECT_EQ(tokens_of_step(), std::vector<std::size_t>({1, 1, 2}));
+}
+
 TEST(Scheduler, PreemptsTheYoungestAndEndsTheOldest) {
   Scheduler scheduler(shape_of(4, 4, 64), {.prefix_cache = false});
   Sequence old = sequence_of(4, 12), young = sequence_of(4, 12, 100);

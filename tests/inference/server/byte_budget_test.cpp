@@ -34,5 +34,16 @@ TEST(ByteCharge, CountsBeyondTheFirstBytesAndGivesThemBack) {
   EXPECT_EQ(budget.left(), 10u);
 }
 
+TEST(BytePace, LetsABurstPassAndThenSoManyBytesASecond) {
+  using std::chrono::milliseconds;
+  BytePace pace(1000);  // 50 bytes at once
+  const BytePace::Clock::time_point start{std::chrono::hours(1)};
+  EXPECT_LE(pace.after(30, start), start);
+  EXPECT_LE(pace.after(20, start), start);
+  EXPECT_EQ(pace.after(100, start), start + milliseconds(100));
+  EXPECT_EQ(pace.after(100, start + milliseconds(100)), start + milliseconds(200));
+  EXPECT_LE(pace.after(50, start + milliseconds(900)), start + milliseconds(900));
+}
+
 }  // namespace byte_budget_test
 }  // namespace mpitron::inference

@@ -70,7 +70,10 @@ TEST(Fuzz, HttpRequests) {
   const auto chat = std::make_shared<const tokenizers::ChatTemplate>(
       "{{ messages[0].content }}", tokenizers::ChatTemplate::SpecialTokens{});
   Serving serving(engine, tokenizer,
-                  {.http = {.port = 0, .max_body_bytes = 4096, .patience = std::chrono::seconds(2)},
+                  {.http = {.port = 0,
+                            .max_body_bytes = 4096,
+                            .refusal_pause = std::chrono::milliseconds(0),
+                            .patience = std::chrono::seconds(2)},
                    .model_name = "fake",
                    .chat = chat,
                    .version = "1"});

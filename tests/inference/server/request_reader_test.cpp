@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/http.h"
+#include "utils/timer.h"
 
 namespace mpitron::inference {
 namespace request_reader_test {
@@ -74,6 +75,34 @@ TEST_F(RequestReaderTest, AllBodiesTogetherAreBounded) {
     late = http(server_.port(), post(150 << 10, 150 << 10));
   }
   EXPECT_TRUE(late.ends_with("size 153600")) << late;
+}
+
+/// Seconds that a server which reads so many bytes a second takes for a request.
+double seconds_of(const std::string& request, std::size_t pace) {
+  HttpServer server({.port = 0, .body_bytes_per_second = pace},
+                    [](const HttpRequest&, const std::shared_ptr<HttpAnswer>& answer) {
+                      answer->send({200, "done"});
+                    });
+  const Timer timer;
+  EXPECT_TRUE(http(server.port(), request).ends_with("done"));
+  return timer.seconds();
+}
+
+TEST(RequestPace, HoldsUpLargeBodiesAlone) {
+  const auto post = [](std::size_t size) {
+    return "POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: " + std::to_string(size) +
+           "\r\n\r\n" + std::string(size, 'x');
+  };
+  EXPECT_GT(seconds_of(post(512 << 10), 1 << 20), 0.4);  // but for the burst
+  EXPECT_LT(seconds_of(post(8 << 10), 1 << 10), 4);
+}
+
+TEST(RequestPace, RefusesBrokenOnesAfterAPause) {
+  HttpServer server({.port = 0, .refusal_pause = std::chrono::milliseconds(80)},
+                    [](const HttpRequest&, const std::shared_ptr<HttpAnswer>&) {});
+  const Timer timer;
+  EXPECT_TRUE(http(server.port(), "what is this\r\n\r\n").starts_with("HTTP/1.1 400"));
+  EXPECT_GT(timer.seconds(), 0.08);
 }
 
 }  // namespace request_reader_test
