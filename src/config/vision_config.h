@@ -39,6 +39,7 @@ struct VisionConfig {
   Index patch = 16;           // edge, in pixels
   Index class_tokens = 8;     // in front of the patches; none to inpaint
   Index classes = 1000;       // of the head
+  bool linear_head = false;   // one layer, not two with tanh between them
   double class_fraction = 1;  // of the folder's classes, of training
   double image_fraction = 1;  // of each class's images, of training
   MaskShape mask_shape = MaskShape::random_walk;

@@ -87,6 +87,7 @@ VisionConfig resolve_vision(const OptionValues& v) {
       .patch = v.integer("patch_dim"),
       .class_tokens = task == VisionTask::inpaint ? 0 : v.integer("class_token_length"),
       .classes = v.integer("num_classes"),
+      .linear_head = v.text("class_head") == "linear",
       .class_fraction = v.real("classes_fraction"),
       .image_fraction = v.real("data_per_class_fraction"),
       .mask_shape = v.text("mask_type") == "row" ? MaskShape::last_rows : MaskShape::random_walk,

@@ -15,6 +15,7 @@ constexpr RuleCase kBroken[] = {
     {"--model vit --vision-pretraining-type inpaint --class-token-length 3", "E261",
      "class_token_length"},
     {"--model vit --vision-pretraining-type inpaint --num-classes 3", "E261", "num_classes"},
+    {"--model vit --vision-pretraining-type dino --class-head linear", "E261", "class_head"},
     {"--model vit --img-h 33 --patch-dim 8", "E262", "--img-h 32 | --img-h 40"},
     {"--model vit --patch-dim 0", "E262", "patches of 0"},
     {"--model vit --num-channels 1", "E262", "num_channels 1"},
@@ -49,7 +50,9 @@ constexpr const char* kImages =
 
 TEST(VisionConstraints, LegalNeighboursPass) {
   for (const char* more :
-       {"", "--num-classes 5 --head-lr-mult 10 --classes-fraction 0.5 --data-path a b",
+       {"",
+        "--num-classes 5 --head-lr-mult 10 --class-head linear --classes-fraction 0.5 --data-path "
+        "a b",
         "--vision-pretraining-type inpaint --mask-type row --mask-factor 0.5",
         "--vision-pretraining-type dino --dino-local-img-size 16 --dino-local-crops-number 3",
         "--world-size 4 --tensor-model-parallel-size 2 --sequence-parallel "
