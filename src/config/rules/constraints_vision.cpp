@@ -201,6 +201,7 @@ Result image_layers(const Facts& f) {
                                           "apply_residual_connection_post_layernorm",
                                           "fp8",
                                           "calculate_per_token_loss",
+                                          "defer_embedding_wgrad_compute",
                                           "unigram_baseline",
                                           "sft",
                                           "use_cpu_initialization",
@@ -270,7 +271,8 @@ constexpr std::array kVisionRules = std::to_array<Constraint>({
      "model swiglu quick-geglu untie-embeddings-and-output-weights decoupled-lr "
      "position-embedding-type use-rotary-position-embeddings use-mup "
      "apply-residual-connection-post-layernorm fp8-format calculate-per-token-loss "
-     "unigram-baseline sft use-cpu-initialization multiple-validation-sets",
+     "defer-embedding-wgrad-compute unigram-baseline sft use-cpu-initialization "
+     "multiple-validation-sets",
      "The transformer of images has learned positions, LayerNorm or RMSNorm and plain layers.",
      image_layers},
     {"E266", "image_folders",

@@ -25,6 +25,8 @@ constexpr RuleCase kBroken[] = {
     {"--model vit --vision-pretraining-type inpaint --mask-factor 0.001", "E264", "mask_factor"},
     {"--model vit --swiglu", "E265", "swiglu"},
     {"--model vit --calculate-per-token-loss", "E265", "calculate_per_token_loss"},
+    {"--model vit --world-size 2 --pipeline-model-parallel-size 2 --defer-embedding-wgrad-compute",
+     "E265", "defer_embedding_wgrad_compute"},
     {"--model vit --data-path a b c d", "E266", "4 folders"},
     {"--model vit --classes-fraction 0", "E266", "classes_fraction 0"},
     {"--model vit --train-data-path a", "E266", "per split"},
