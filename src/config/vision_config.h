@@ -117,7 +117,7 @@ struct VlmConfig {
   bool freeze_language_model = false;
   bool freeze_tower = false;
   bool recompute_tower = false;
-  bool tower_always_runs = false;  // also without images: all replicas gather its parameters
+  bool tower_always_runs = false;  // also without images: all replicas share its gradients
   bool weighs_turns = false;       // a turn's loss counts the square root of its length
   Index packing_window = 0;        // samples that may share a row; 0: one sample a row
 
