@@ -39,6 +39,7 @@ struct VisionConfig {
   Index patch = 16;           // edge, in pixels
   Index class_tokens = 8;     // in front of the patches; none to inpaint
   Index classes = 1000;       // of the head
+  bool linear_head = false;   // one layer, not two with tanh between them
   double class_fraction = 1;  // of the folder's classes, of training
   double image_fraction = 1;  // of each class's images, of training
   MaskShape mask_shape = MaskShape::random_walk;
@@ -116,7 +117,7 @@ struct VlmConfig {
   bool freeze_language_model = false;
   bool freeze_tower = false;
   bool recompute_tower = false;
-  bool tower_always_runs = false;  // also without images: all replicas gather its parameters
+  bool tower_always_runs = false;  // also without images: all replicas share its gradients
   bool weighs_turns = false;       // a turn's loss counts the square root of its length
   Index packing_window = 0;        // samples that may share a row; 0: one sample a row
 

@@ -43,6 +43,10 @@ std::string family_for(const ConvertSettings& settings, const ModelDescription& 
 ModelDescription describe(const ConvertSettings& settings, const ModelReader& reader) {
   ModelDescription description = reader.description();
   if (settings.true_vocab_size > 0) {
+    if (!description.model.family().has_words()) {
+      throw_usage("--true-vocab-size {}: the model is a {}, which has no vocabulary; leave it out",
+                  settings.true_vocab_size, description.model.family().title);
+    }
     description.vocab_size = settings.true_vocab_size;
   }
   description.model_type = family_for(settings, description);
@@ -89,6 +93,12 @@ fs::path write_hugging_face(const ConvertSettings& settings, ModelReader& source
   return settings.to;
 }
 
+/// Counts the columns of logits that mean something: words, or classes of images.
+Index answers_of(const ModelDescription& description) {
+  return description.model.family().has_words() ? description.stored_vocab_size()
+                                                : description.model.vision.classes;
+}
+
 /// Settings that read the output: strict, and in the types that it has.
 ModelReader::Settings output_settings(const ConvertSettings& settings) {
   return {.format = settings.to_format,
@@ -111,7 +121,7 @@ void verify(const ConvertSettings& settings, ModelReader& source, ConvertReport&
     report.logits_difference =
         largest_difference(model_logits(source.description(), source.ours(), prompt),
                            model_logits(output.description(), output.ours(), prompt),
-                           describe(settings, source).stored_vocab_size());
+                           answers_of(describe(settings, source)));
   }
   write_text(settings.to / "conversion_record.json", record_json(settings, report));
 }
@@ -123,7 +133,7 @@ void check_layout(const ConvertSettings& settings, const config::ModelConfig& mo
   const std::pair<const char*, Index> divided[] = {
       {"num_attention_heads", model.num_attention_heads},
       {"ffn_hidden_size", model.ffn_hidden_size},
-      {"padded_vocab_size", model.padded_vocab_size}};
+      {"padded_vocab_size", model.padded_vocab_size}};  // 0 without words
   for (const auto& [name, value] : divided) {
     if (value % t != 0) {
       throw_usage("--target-tensor-parallel-size {}: {} is {}, which it does not divide", t, name,
@@ -146,7 +156,8 @@ void check_layout(const ConvertSettings& settings, const config::ModelConfig& mo
 void note_surprises(const ConvertSettings& settings, const ModelDescription& description,
                     ConvertReport& report) {
   const Index padded = description.model.padded_vocab_size;
-  if (settings.to_format == Format::hugging_face && description.vocab_size == 0) {
+  const bool has_words = description.model.family().has_words();
+  if (settings.to_format == Format::hugging_face && has_words && description.vocab_size == 0) {
     report.notes.push_back(fmt::format(
         "how many of the {} rows of the vocabulary stand for tokens is not known: all are written; "
         "--true-vocab-size N cuts off the padding",

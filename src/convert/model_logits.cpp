@@ -8,6 +8,7 @@
 #include "models/llava/llava_batch.h"
 #include "models/make_model.h"
 #include "models/t5/t5_batch.h"
+#include "models/vit/vit_batch.h"
 #include "ops/elementwise/cast.h"
 #include "utils/numbers/philox.h"
 
@@ -19,14 +20,26 @@ namespace {
 
 using tensor::Tensor;
 
-/// Returns numbers without a pattern, between -1 and 1, of the tile that stands where the prompt
-/// has one.
-std::vector<float> pixels_of(const config::VlmConfig& vlm) {
+/// Returns so many numbers without a pattern, between -1 and 1: an image, or the tile that stands
+/// where the prompt has one.
+std::vector<float> made_up_pixels(Index count) {
   std::vector<float> pixels;
-  for (Index i = 0; i < vlm.pixels(); ++i) {
+  for (Index i = 0; i < count; ++i) {
     pixels.push_back(static_cast<float>(i * 37 % 101) / 50 - 1);
   }
   return pixels;
+}
+
+/// Computes the scores of an image's classes.
+autograd::Var image_logits(autograd::Context& context, const models::Model& model) {
+  const std::vector<float> pixels = made_up_pixels(model.config().vision.pixels()), weight{1};
+  const std::vector<std::int64_t> label{0};
+  const models::HostMicrobatch microbatch{
+      .samples = 1,
+      .sequence_length = model.config().seq_length,
+      .columns = {
+          {models::kPixels, pixels}, {models::kLabels, label}, {models::kLossMask, weight}}};
+  return model.logits(context, model.batch(microbatch, {}));
 }
 
 /// Computes the logits of the prompt, given as all that a model of any kind reads: two parts of a
@@ -45,7 +58,7 @@ autograd::Var logits_of(autograd::Context& context, const models::Model& model,
   const std::vector<float> learned(prompt.size());
   std::vector<float> pixels;
   if (const std::optional<config::VlmConfig>& vlm = model.config().vlm) {
-    pixels = pixels_of(*vlm);
+    pixels = made_up_pixels(vlm->pixels());
     microbatch.columns.set(models::kLabels, prompt);
     microbatch.columns.set(models::kLossMask, learned);
     microbatch.columns.set(models::kPixels, pixels);
@@ -60,6 +73,9 @@ autograd::Var logits_of(autograd::Context& context, const models::Model& model,
 /// Draws tokens by Philox, so that every machine proves with the same prompt; the second token of a
 /// model with images stands for one.
 std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description) {
+  if (!description.model.family().has_words()) {
+    return {};
+  }
   const std::optional<config::VlmConfig>& vlm = description.model.vlm;
   length = std::min(length,
                     description.model.max_position_embeddings - (vlm ? vlm->positions() - 1 : 0));
@@ -110,7 +126,10 @@ std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, dev
 Logits model_logits(const ModelDescription& description, TensorSource& ours,
                     const std::vector<std::int64_t>& prompt) {
   config::ModelConfig config = description.model;
-  config.seq_length = static_cast<Index>(prompt.size());
+  const bool has_words = config.family().has_words();
+  if (has_words) {
+    config.seq_length = static_cast<Index>(prompt.size());
+  }
   if (std::ranges::count(prompt, config::kImageToken) > 0) {
     config.seq_length += config.vlm->positions() - 1;
   }
@@ -120,10 +139,12 @@ Logits model_logits(const ModelDescription& description, TensorSource& ours,
   const auto device = device::make_device("host");
   const auto model = load_model(config, *device, ours);
   autograd::Context context{.device = *device, .mode = autograd::Mode::evaluate};
-  const autograd::Var logits = ops::cast(context, logits_of(context, *model, prompt), DType::f32);
+  const autograd::Var logits = ops::cast(
+      context, has_words ? logits_of(context, *model, prompt) : image_logits(context, *model),
+      DType::f32);
   const auto* values = logits.value.data<float>();
-  return {.rows = config.seq_length,
-          .columns = config.padded_vocab_size,
+  return {.rows = has_words ? config.seq_length : 1,
+          .columns = has_words ? config.padded_vocab_size : config.vision.classes,
           .values = {values, values + logits.value.numel()}};
 }
 

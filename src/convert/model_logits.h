@@ -9,13 +9,15 @@
 
 namespace mpitron::convert {
 
-/// Scores of the next token behind every position: [rows, columns], row-major.
+/// Scores of the next token behind every position, or of an image's classes: [rows, columns],
+/// row-major.
 struct Logits {
   Index rows = 0, columns = 0;
   std::vector<float> values;
 };
 
 /// Returns reproducible tokens, none of them padding; at most as many as the model has positions.
+/// A model of images is asked about one that is always the same, and has no prompt.
 std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& description);
 
 /// Returns the whole model on this rank, without values.

@@ -18,9 +18,12 @@
 namespace mpitron::convert {
 namespace {
 
-/// Returns our name of the words' matrix: its rows are the vocabulary with its padding, and its
-/// type is that of all parameters.
-std::string words_of(const config::ModelConfig& model) {
+/// Returns our name of the words' matrix, whose rows are the vocabulary with its padding, or of
+/// that of patches. Its type is that of all parameters.
+std::string input_matrix_of(const config::ModelConfig& model) {
+  if (!model.family().has_words()) {
+    return "backbone.linear_encoder.weight";
+  }
   const bool among_others = model.kind == config::ModelKind::vlm;
   return std::string(among_others ? "language_model." : "") + "embedding.word_embeddings.weight";
 }
@@ -84,14 +87,16 @@ ModelReader::ModelReader(const std::filesystem::path& path, const Settings& sett
   if (table_) {
     translate(path, settings.strict);
   }
-  const std::string name = words_of(description_.model);
-  const TensorInfo* words = ours().find(name);
-  if (words == nullptr) {
+  const std::string name = input_matrix_of(description_.model);
+  const TensorInfo* input = ours().find(name);
+  if (input == nullptr) {
     throw_data("{}: no {}", path.string(), name);
   }
   // The tensor is right where file and configuration differ: it is what gets loaded.
-  description_.model.params_dtype = words->dtype;
-  description_.model.padded_vocab_size = words->shape[0];
+  description_.model.params_dtype = input->dtype;
+  if (description_.model.family().has_words()) {
+    description_.model.padded_vocab_size = input->shape[0];
+  }
   if (!table_) {
     check_own_names(path, settings.strict);
   }

@@ -43,14 +43,29 @@ void transpose_elements(const std::byte* from, Index rows, Index columns, std::b
   }
 }
 
+void transpose(DType dtype, const std::byte* from, Index rows, Index columns, std::byte* to) {
+  if (size_of(dtype) == 2) {
+    transpose_elements<2>(from, rows, columns, to);
+  } else {
+    MPITRON_CHECK(size_of(dtype) == 4, name_of(dtype));
+    transpose_elements<4>(from, rows, columns, to);
+  }
+}
+
 HostTensor transposed(const HostTensor& tensor) {
   const Index rows = tensor.shape()[0], columns = tensor.shape()[1];
   HostTensor result(TensorInfo{"", {columns, rows}, tensor.dtype()});
-  if (size_of(tensor.dtype()) == 2) {
-    transpose_elements<2>(tensor.bytes().data(), rows, columns, result.data());
-  } else {
-    MPITRON_CHECK(size_of(tensor.dtype()) == 4, name_of(tensor.dtype()));
-    transpose_elements<4>(tensor.bytes().data(), rows, columns, result.data());
+  transpose(tensor.dtype(), tensor.bytes().data(), rows, columns, result.data());
+  return result;
+}
+
+/// Transposes each row of the tensor's first dimension by itself, as a matrix of so many rows.
+HostTensor with_transposed_rows(const HostTensor& tensor, Index rows) {
+  HostTensor result(TensorInfo{"", tensor.shape(), tensor.dtype()});
+  const Index row = tensor.shape().numel() / tensor.shape()[0];
+  const std::size_t bytes = static_cast<std::size_t>(row) * size_of(tensor.dtype());
+  for (std::size_t at = 0; at < result.bytes().size(); at += bytes) {
+    transpose(tensor.dtype(), tensor.bytes().data() + at, rows, row / rows, result.data() + at);
   }
   return result;
 }
@@ -76,6 +91,8 @@ HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs) {
     MPITRON_CHECK(tensor.dtype() == dtype, rule.ours);
     if (rule.transposed) {
       from.push_back(transposed(tensor));
+    } else if (rule.planes > 1) {
+      from.push_back(with_transposed_rows(tensor, rule.planes));
     } else if (rule.theirs[i].factor != 1) {
       from.push_back(scaled(tensor, rule.theirs[i].factor));
     } else {
@@ -107,6 +124,9 @@ HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t p
   });
   if (rule.theirs[part].factor != 1) {
     return scaled(result, 1 / rule.theirs[part].factor);
+  }
+  if (rule.planes > 1) {
+    return with_transposed_rows(result, rule.columns() / rule.planes);
   }
   return rule.transposed ? transposed(result) : std::move(result);
 }

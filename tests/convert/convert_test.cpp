@@ -42,7 +42,7 @@ std::map<std::string, std::vector<float>> seen_tensors_of(const fs::path& file) 
 }
 
 TEST(Convert, GoesToMpitronAndBackUnchanged) {
-  for (const std::string& family : test::families()) {
+  for (const std::string& family : test::all_families()) {
     const test::TemporaryFolder folder;
     const fs::path in = folder.path() / "in", middle = folder.path() / "middle",
                    out = folder.path() / "out";

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes library_logits.json: logits of tiny models with a state, computed by Hugging Face's own code.
+"""Writes library_logits.json: logits of tiny models with a state or with images, computed by Hugging Face's own code.
 
 usage: library_logits.py > library_logits.json      (needs torch and transformers; tests only read the file)
 
@@ -161,15 +161,47 @@ def llava():
     return config, tensors
 
 
+CLASSES = 5
+
+
+def vit():
+    """Two layers over nine patches and the class token."""
+    config = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "hidden_size": HIDDEN, "num_hidden_layers": 2,
+              "num_attention_heads": 4, "intermediate_size": 40, "hidden_act": "gelu", "hidden_dropout_prob": 0.0,
+              "attention_probs_dropout_prob": 0.0, "initializer_range": 0.02, "layer_norm_eps": 1e-12, "image_size": 12, "patch_size": 4,
+              "num_channels": 3, "qkv_bias": True, "encoder_stride": 4, "torch_dtype": "float32",
+              "id2label": {str(i): f"class {i}" for i in range(CLASSES)}, "label2id": {f"class {i}": i for i in range(CLASSES)}}
+    tensors = {"vit.embeddings.cls_token": [1, 1, HIDDEN], "vit.embeddings.position_embeddings": [1, 10, HIDDEN],
+               "vit.embeddings.patch_embeddings.projection.weight": [HIDDEN, 3, 4, 4],
+               "vit.embeddings.patch_embeddings.projection.bias": [HIDDEN]}
+    linear = {f"attention.attention.{name}": (HIDDEN, HIDDEN) for name in ("query", "key", "value")}
+    linear |= {"attention.output.dense": (HIDDEN, HIDDEN), "intermediate.dense": (40, HIDDEN), "output.dense": (HIDDEN, 40)}
+    for at in (f"vit.encoder.layer.{layer}." for layer in range(2)):
+        for name, (rows, columns) in linear.items():
+            tensors[f"{at}{name}.weight"], tensors[f"{at}{name}.bias"] = [rows, columns], [rows]
+        for norm in ("layernorm_before", "layernorm_after"):
+            tensors[f"{at}{norm}.weight"], tensors[f"{at}{norm}.bias"] = [HIDDEN], [HIDDEN]
+    tensors |= {"vit.layernorm.weight": [HIDDEN], "vit.layernorm.bias": [HIDDEN], "classifier.weight": [CLASSES, HIDDEN],
+                "classifier.bias": [CLASSES]}
+    return config, tensors
+
+
+def pixels_of(edge):
+    """An image without a pattern."""
+    pixels = torch.tensor([(i * 37 % 101) / 50 - 1 for i in range(3 * edge * edge)], dtype=torch.float64)
+    return pixels.reshape(1, 3, edge, edge)
+
+
 def inputs_of(config):
     """Tokens as this program has them, and what the library is given for them."""
+    if config["model_type"] == "vit":
+        return [], {"pixel_values": pixels_of(config["image_size"])}
     if config["model_type"] != "llava":
         return TOKENS, {"input_ids": torch.tensor([TOKENS])}
-    edge = config["vision_config"]["image_size"]
-    pixels = torch.tensor([(i * 37 % 101) / 50 - 1 for i in range(3 * edge * edge)], dtype=torch.float64)
+    pixels = pixels_of(config["vision_config"]["image_size"])
     tokens = [3, -200, 1, 5, 9]
     ids = [x for token in tokens for x in ([IMAGE] * 4 if token == -200 else [token])]
-    return tokens, {"input_ids": torch.tensor([ids]), "pixel_values": pixels.reshape(1, 3, edge, edge)}
+    return tokens, {"input_ids": torch.tensor([ids]), "pixel_values": pixels}
 
 
 def logits_of(config, tensors, inputs):
@@ -184,16 +216,18 @@ def logits_of(config, tensors, inputs):
         save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
         more = {"experts_implementation": "eager"} if {"num_experts", "num_local_experts"} & config.keys() else {}  # the other has no double precision
-        kind = transformers.LlavaForConditionalGeneration if config["model_type"] == "llava" else transformers.AutoModelForCausalLM
+        kinds = {"llava": transformers.LlavaForConditionalGeneration, "vit": transformers.ViTForImageClassification}
+        kind = kinds.get(config["model_type"], transformers.AutoModelForCausalLM)
         model, told = kind.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
         assert not any(told.values()), told
         with torch.no_grad():
-            return model.eval()(**inputs).logits[0].tolist()
+            logits = model.eval()(**inputs).logits[0]
+        return logits.reshape(-1, logits.shape[-1]).tolist()
 
 
 def main():
     rows = []
-    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, llava):
+    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, llava, vit):
         config, tensors = make()
         tokens, inputs = inputs_of(config)
         entry = {"config": config, "tensors": tensors, "tokens": tokens,

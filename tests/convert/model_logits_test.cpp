@@ -37,6 +37,22 @@ TEST(ModelLogits, AreThoseOfAnIndependentImplementation) {
   }
 }
 
+/// An image that was given to Hugging Face's own code (library_logits.py), in double precision.
+TEST(ModelLogits, ClassesOfAnImageAreThoseOfTheLibrary) {
+  const test::TemporaryFolder folder;
+  test::write_hugging_face_folder(folder.path(), "vit");
+  ModelReader reader(folder.path(), {.format = Format::hugging_face});
+  const Logits logits =
+      model_logits(reader.description(), reader.ours(), make_prompt(500, reader.description()));
+  const std::vector<std::vector<float>> recorded = test::reference_model("vit").logits;
+  ASSERT_EQ(recorded.size(), 1U);
+  const Logits expected{.rows = 1, .columns = 5, .values = recorded[0]};
+  const double difference = largest_difference(logits, expected, 5);
+  std::printf("logits of the library's ViT: at most %.2g apart\n", difference);
+  EXPECT_LT(difference, 1e-5);
+  EXPECT_GT(std::abs(recorded[0][0] - recorded[0][1]), 1e-3);
+}
+
 TEST(ModelLogits, PromptsFitTheModel) {
   ModelDescription description;
   description.model.max_position_embeddings = 20;

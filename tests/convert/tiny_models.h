@@ -75,10 +75,18 @@ inline ReferenceModel reference_model(const std::string& family) {
   return model;
 }
 
+/// Families with words.
 inline const std::vector<std::string>& families() {
   static const std::vector<std::string> names{
       "gpt2",   "llama",      "mistral",    "qwen2",   "mixtral",       "deepseek_v2", "t5",
       "mamba2", "nemotron_h", "qwen3_next", "gpt_oss", "megatron-bert", "llava"};
+  return names;
+}
+
+/// These, and a model of images, which has no words.
+inline std::vector<std::string> all_families() {
+  std::vector<std::string> names = families();
+  names.emplace_back("vit");
   return names;
 }
 

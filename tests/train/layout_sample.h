@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "config/values/option_table.h"
 #include "train/layout_space.h"
 
 // A sample of all layouts of up to eight ranks, of kinds of models whose layouts differ.
@@ -13,12 +14,15 @@
 
 namespace mpitron::train {
 
+/// Four layers with dropout, and steps by gradients alone: the first ones of Adam are their signs.
+inline Flags layers_and_steps() {
+  return {"--num-layers",      "4",  "--hidden-dropout", "0.1", "--attention-dropout", "0.1",
+          "--ffn-hidden-size", "32", "--optimizer",      "sgd", "--micro-batch-size",  "1"};
+}
+
 /// Kinds of models whose layouts differ: what is tied, cut, shared, computed again.
 inline std::vector<Flags> kinds_of_models() {
-  // SGD: the first steps of Adam are the gradients' signs.
-  const Flags common = {"--num-layers",        "4",   "--hidden-dropout",   "0.1",
-                        "--attention-dropout", "0.1", "--ffn-hidden-size",  "32",
-                        "--optimizer",         "sgd", "--micro-batch-size", "1"};
+  const Flags common = layers_and_steps();
   const Flags groups{"--group-query-attention", "--num-query-groups"};
   const Flags llama{"--swiglu",
                     "--position-embedding-type",
@@ -77,6 +81,43 @@ inline std::vector<Flags> kinds_of_models() {
               Flags{"--model", "t5", "--num-layers", "2", "--decoder-seq-length", "4"}};
 }
 
+/// Kinds of models of images: classes, holes, crops with a teacher, and images in text behind
+/// either encoder.
+inline std::vector<Flags> kinds_of_vision_models() {
+  const auto words = [](const char* flags) { return config::split_words(flags); };
+  const Flags vit = layers_and_steps() + words("--model vit --patch-dim 2");
+  const Flags row = words("--img-h 2 --img-w 10 --class-token-length 3");
+  const Flags square = words("--img-h 8 --img-w 8 --seq-length 16 --max-position-embeddings 16");
+  const Flags vlm = layers_and_steps() +
+                    words(
+                        "--model vlm --encoder-num-layers 2 --patch-dim 2 --img-h 4 --img-w 4 "
+                        "--seq-length 32 --max-position-embeddings 32 "
+                        "--dataloader-seq-length 22");
+  // The head is wide: rows close to zero would be brought to unit length, with their roundings.
+  return {vit + row + words("--num-classes 5"),
+          vit + square + words("--vision-pretraining-type inpaint"),
+          vit + row +
+              words("--vision-pretraining-type dino --dino-local-img-size 2 "
+                    "--dino-local-crops-number 3 --dino-head-hidden-size 512 "
+                    "--dino-bottleneck-size 64 --dino-out-dim 12 --iter-per-epoch 1 "
+                    "--dino-freeze-last-layer 1"),
+          vlm,
+          vlm + words("--vision-model-type siglip --vision-hidden-size 24 "
+                      "--vision-num-attention-heads 4 --position-embedding-type rope "
+                      "--recompute-vision --packing-buffer-size 2")};
+}
+
+/// The flags that a layout is compared with on one rank: DINO's centre moves with each microbatch
+/// of all replicas.
+inline Flags on_one_rank(const GeneratedLayout& layout) {
+  if (std::ranges::find(layout.model, "dino") == layout.model.end()) {
+    return layout.model;
+  }
+  const Index replicas =
+      tiny_run(layout.model + layout.layout, layout.ranks).parallel.data_parallel_size;
+  return layout.model + Flags{"--micro-batch-size", std::to_string(replicas)};
+}
+
 inline std::string layout_setting(const char* name, const std::string& otherwise) {
   const char* given = std::getenv(name);
   return given != nullptr ? given : otherwise;
@@ -107,11 +148,11 @@ inline std::vector<GeneratedLayout> drawn_layouts(const std::vector<Flags>& mode
   return layouts;
 }
 
-/// `usual` of them, where the environment does not say how many.
-inline std::vector<GeneratedLayout> sample_layouts(unsigned seed, std::size_t usual) {
+/// `usual` of those of some models, where the environment does not say how many.
+inline std::vector<GeneratedLayout> sample_layouts(std::vector<Flags> models, unsigned seed,
+                                                   std::size_t usual) {
   const std::string words = layout_setting("MPITRON_LAYOUTS", std::to_string(usual));
   const std::string flag = layout_setting("MPITRON_LAYOUT_MODELS", "");
-  std::vector<Flags> models = kinds_of_models();
   std::erase_if(models, [&](const Flags& model) {
     return !flag.empty() && std::ranges::find(model, flag) == model.end();
   });

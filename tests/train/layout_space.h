@@ -162,7 +162,7 @@ class LayoutDraw {
     while (!candidates_.empty()) {
       GeneratedLayout layout = std::move(candidates_.back());
       candidates_.pop_back();
-      const Flags flags = tiny_flags() + layout.model + layout.layout;
+      const Flags flags = tiny_flags(layout.model + layout.layout);
       if (config::parse_run(flags, layout.ranks).findings.empty()) {
         return layout;
       }

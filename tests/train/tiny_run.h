@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -45,12 +46,21 @@ inline std::vector<std::string> tiny_flags() {
           "0.1"};
 }
 
+/// Those flags with others behind them; --mock-data makes no texts with images.
+inline std::vector<std::string> tiny_flags(const std::vector<std::string>& extra) {
+  std::vector<std::string> flags = tiny_flags();
+  if (std::ranges::find(extra, "vlm") != extra.end()) {
+    std::erase(flags, "--mock-data");
+    flags.insert(flags.end(), {"--data-path", "made-up"});
+  }
+  flags.insert(flags.end(), extra.begin(), extra.end());
+  return flags;
+}
+
 /// That run with `extra` behind its flags.
 inline config::RunConfig tiny_run(const std::vector<std::string>& extra = {},
                                   Index world_size = 1) {
-  std::vector<std::string> flags = tiny_flags();
-  flags.insert(flags.end(), extra.begin(), extra.end());
-  config::RunConfig config = config::parse_run_config(flags, world_size);
+  config::RunConfig config = config::parse_run_config(tiny_flags(extra), world_size);
   config.model.padded_vocab_size = 24;
   return config;
 }

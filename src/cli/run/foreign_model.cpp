@@ -76,13 +76,14 @@ std::optional<ForeignModel> take_foreign_model(Arguments& arguments) {
     if (convert::is_image_encoder(*path)) {
       return encoder_of(*path, arguments);
     }
-    if (!gives_option(arguments, "--tokenizer-type") &&
+    const auto reader = std::make_shared<convert::ModelReader>(
+        *path, convert::ModelReader::Settings{.format = convert::Format::hugging_face});
+    const bool has_words = reader->description().model.family().has_words();
+    if (has_words && !gives_option(arguments, "--tokenizer-type") &&
         fs::exists(fs::path(*path) / "tokenizer.json")) {
       arguments.insert(arguments.end(),
                        {"--tokenizer-type", "HuggingFaceTokenizer", "--tokenizer-model", *path});
     }
-    const auto reader = std::make_shared<convert::ModelReader>(
-        *path, convert::ModelReader::Settings{.format = convert::Format::hugging_face});
     ForeignModel model{
         .weights = weights_of(
             {.path = *path, .vocabulary_rows = reader->description().model.padded_vocab_size},

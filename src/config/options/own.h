@@ -58,6 +58,9 @@ inline constexpr std::array kOwn = {
     flag("unigram-baseline", works,
          "at the end, print the loss of the best unigram model of the validation tokens"),
     integer("class-token-length", "8", works, "class tokens in front of an image's patches"),
+    text("class-head", "mlp", works,
+         "what tells classes of images; linear: one layer, as ViTs of Hugging Face have")
+        .choose("mlp linear"),
     integer(
         "skip-bad-images", "0", works,
         "replace images that cannot be decoded by the next in the list; an error after so many"),

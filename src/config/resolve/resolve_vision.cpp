@@ -87,6 +87,7 @@ VisionConfig resolve_vision(const OptionValues& v) {
       .patch = v.integer("patch_dim"),
       .class_tokens = task == VisionTask::inpaint ? 0 : v.integer("class_token_length"),
       .classes = v.integer("num_classes"),
+      .linear_head = v.text("class_head") == "linear",
       .class_fraction = v.real("classes_fraction"),
       .image_fraction = v.real("data_per_class_fraction"),
       .mask_shape = v.text("mask_type") == "row" ? MaskShape::last_rows : MaskShape::random_walk,
@@ -123,7 +124,8 @@ std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
       .freeze_language_model = v.flag("freeze_LM"),
       .freeze_tower = v.flag("freeze_ViT"),
       .recompute_tower = v.flag("recompute_vision"),
-      .tower_always_runs = v.text("data_parallel_sharding_strategy") == "optim_grads_params",
+      // Replicas reduce their gradients, and gather parameters, in one order.
+      .tower_always_runs = v.text("data_parallel_sharding_strategy").starts_with("optim_grads"),
       .weighs_turns = v.flag("use_loss_scaling"),
       .packing_window = v.maybe_integer("packing_buffer_size").value_or(0)};
   if (const auto ffn = v.maybe_integer("vision_projection_ffn_hidden_size")) {

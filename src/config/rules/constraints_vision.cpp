@@ -30,6 +30,7 @@ Result options_of_images(const Facts& f) {
                                           "mask_type",
                                           "mask_factor",
                                           "class_token_length",
+                                          "class_head",
                                           "drop_path_rate",
                                           "iter_per_epoch",
                                           "dino_local_img_size",
@@ -62,7 +63,7 @@ struct TaskOptions {
 /// Names the options of other tasks that were given, and the task that reads them.
 Result options_of_the_task(const Facts& f) {
   static constexpr std::array kTasks = std::to_array<TaskOptions>(
-      {{VisionTask::classify, "classify", {"num_classes", "head_lr_mult"}},
+      {{VisionTask::classify, "classify", {"num_classes", "head_lr_mult", "class_head"}},
        {VisionTask::inpaint, "inpaint", {"mask_type", "mask_factor"}},
        {VisionTask::dino,
         "dino",
@@ -200,6 +201,7 @@ Result image_layers(const Facts& f) {
                                           "apply_residual_connection_post_layernorm",
                                           "fp8",
                                           "calculate_per_token_loss",
+                                          "defer_embedding_wgrad_compute",
                                           "unigram_baseline",
                                           "sft",
                                           "use_cpu_initialization",
@@ -235,7 +237,8 @@ constexpr std::array kVisionRules = std::to_array<Constraint>({
     {"E260", "options_of_images", "options of images need --model vit",
      "model num-classes img-h img-w num-channels patch-dim classes-fraction "
      "data-per-class-fraction head-lr-mult vision-pretraining-type mask-type mask-factor "
-     "class-token-length skip-bad-images drop-path-rate iter-per-epoch dino-local-img-size "
+     "class-token-length class-head skip-bad-images drop-path-rate iter-per-epoch "
+     "dino-local-img-size "
      "dino-local-crops-number dino-head-hidden-size dino-bottleneck-size "
      "dino-freeze-last-layer dino-norm-last-layer dino-warmup-teacher-temp dino-teacher-temp "
      "dino-warmup-teacher-temp-epochs dino-out-dim",
@@ -243,7 +246,8 @@ constexpr std::array kVisionRules = std::to_array<Constraint>({
      "them.",
      options_of_images},
     {"E261", "options_of_the_task", "options of one task of images need that task",
-     "vision-pretraining-type num-classes class-token-length head-lr-mult mask-type mask-factor "
+     "vision-pretraining-type num-classes class-token-length class-head head-lr-mult mask-type "
+     "mask-factor "
      "iter-per-epoch dino-local-img-size dino-local-crops-number dino-head-hidden-size "
      "dino-bottleneck-size dino-freeze-last-layer dino-norm-last-layer "
      "dino-warmup-teacher-temp dino-teacher-temp dino-warmup-teacher-temp-epochs dino-out-dim",
@@ -267,7 +271,8 @@ constexpr std::array kVisionRules = std::to_array<Constraint>({
      "model swiglu quick-geglu untie-embeddings-and-output-weights decoupled-lr "
      "position-embedding-type use-rotary-position-embeddings use-mup "
      "apply-residual-connection-post-layernorm fp8-format calculate-per-token-loss "
-     "unigram-baseline sft use-cpu-initialization multiple-validation-sets",
+     "defer-embedding-wgrad-compute unigram-baseline sft use-cpu-initialization "
+     "multiple-validation-sets",
      "The transformer of images has learned positions, LayerNorm or RMSNorm and plain layers.",
      image_layers},
     {"E266", "image_folders",

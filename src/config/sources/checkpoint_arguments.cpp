@@ -102,6 +102,12 @@ constexpr std::array kMeanings = std::to_array<const char*>({"seq_length",
                                                              "quick_geglu",
                                                              "activation_func_clamp_value",
                                                              "glu_linear_offset",
+                                                             "img_h",
+                                                             "img_w",
+                                                             "patch_dim",
+                                                             "class_token_length",
+                                                             "class_head",
+                                                             "num_classes",
                                                              "make_vocab_size_divisible_by",
                                                              "vocab_size"});
 

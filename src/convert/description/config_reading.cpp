@@ -30,7 +30,9 @@ void read_sizes(const SizeNames& names, ConfigReading& reading) {
   m.hidden_size = json.size(names.hidden);
   m.num_attention_heads = json.size(names.heads);
   m.ffn_hidden_size = json.size(names.ffn, 4 * m.hidden_size);
-  m.max_position_embeddings = json.size(names.positions);
+  if (names.positions != nullptr) {
+    m.max_position_embeddings = json.size(names.positions);
+  }
   m.norm_epsilon = json.real(names.epsilon, m.norm_epsilon);
   m.num_query_groups = m.num_attention_heads;
   m.kv_channels = m.hidden_size / m.num_attention_heads;
@@ -65,8 +67,10 @@ void read_type(ConfigReading& reading) {
 
 void write_common(const ModelDescription& description, JsonObject& json) {
   const config::ModelConfig& m = description.model;
-  json.set("vocab_size", description.stored_vocab_size());
-  json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
+  if (m.family().has_words()) {
+    json.set("vocab_size", description.stored_vocab_size());
+    json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
+  }
   json.set("initializer_range", m.init_method_std);
   // One name for the type: two could disagree. Weights are written unpacked.
   json.erase("dtype");

@@ -22,7 +22,7 @@ struct ConfigReading {
   }
 };
 
-/// Sizes that the families call differently.
+/// Sizes that the families call differently; null positions: they follow from others.
 struct SizeNames {
   const char *layers, *hidden, *ffn, *heads, *positions, *epsilon, *activation;
 };
@@ -35,8 +35,8 @@ void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonO
 
 /// The type of the weights.
 void read_type(ConfigReading& reading);
-/// What every family has: the vocabulary, whether the output is tied, how weights began, and their
-/// type by its older name alone; nothing about 8- or 4-bit weights stays.
+/// What every family has: how weights began, and their type by its older name alone; with words,
+/// the vocabulary and whether the output is tied. Nothing about 8- or 4-bit weights stays.
 void write_common(const ModelDescription& description, JsonObject& json);
 
 // config.json of decoders: what only they have, beside vocabulary and type.
@@ -100,5 +100,9 @@ void read_image_encoder(ConfigReading& reading);
 /// language model looks.
 void read_llava(ConfigReading& reading);
 void write_llava(const ModelDescription& description, JsonObject& json);
+
+/// Read and write a ViT that tells classes. Theirs names the classes, ours counts them.
+void read_vit(ConfigReading& reading);
+void write_vit(const ModelDescription& description, JsonObject& json);
 
 }  // namespace mpitron::convert

@@ -115,6 +115,10 @@ Index JsonObject::size(const std::string& name, Index otherwise) const {
   return has(name) ? size(name) : otherwise;
 }
 
+Index JsonObject::count() const {
+  return static_cast<Index>(data_->json.size());
+}
+
 JsonObject JsonObject::object(const std::string& name) const {
   JsonObject result;
   result.source_ = source_;

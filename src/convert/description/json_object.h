@@ -26,6 +26,8 @@ class JsonObject {
   /// Return a number from 1 to 2^31, else Error(data); the second form allows that it is absent.
   Index size(const std::string& name) const;
   Index size(const std::string& name, Index otherwise) const;
+  /// Counts the members.
+  Index count() const;
   /// Returns an object without members where it is absent.
   JsonObject object(const std::string& name) const;
   /// Returns the texts of a list; no entries where it is absent, and "" for entries of another

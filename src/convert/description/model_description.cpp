@@ -47,14 +47,25 @@ constexpr std::pair<const char*, double ModelConfig::*> kReals[] = {
     {"hidden_dropout", &ModelConfig::hidden_dropout},
     {"init_method_std", &ModelConfig::init_method_std},
 };
+/// Options of those that a model of images is not given.
+constexpr const char* kOfWords[] = {"make_vocab_size_divisible_by",
+                                    "rotary_base",
+                                    "untie_embeddings_and_output_weights",
+                                    "rotary_interleaved",
+                                    "use_rope_scaling",
+                                    "rotary_percent",
+                                    "rope_scaling_factor",
+                                    "position_embedding_type",
+                                    "swiglu"};
 constexpr std::pair<const char*, Normalization> kNorms[] = {
     {"LayerNorm", Normalization::layer_norm}, {"RMSNorm", Normalization::rms_norm}};
 
 /// Refuses descriptions that say too little or too much: sizes out of range, models without another
 /// form.
 void check_model(const ModelConfig& model, const std::string& source) {
-  if (model.samples() == config::SampleKind::images) {
-    throw_data("{}: the model is a {}, which has no other form", source, model.family().title);
+  if (!model.family().has_words() && model.vision.task != config::VisionTask::classify) {
+    throw_data("{}: the model is a {} that tells no classes, which has no other form", source,
+               model.family().title);
   }
   constexpr Index kLargest = Index{1} << 31;
   for (const auto& [name, member] : kIntegers) {
@@ -82,9 +93,16 @@ void write_model(const ModelConfig& model, JsonObject& json) {
   write_hybrid(model, json);
   if (model.vlm) {
     write_vision(*model.vlm, json);
+  } else if (!model.family().has_words()) {
+    write_images(model.vision, json);
   }
   if (model.mtp_num_layers) {
     json.set("mtp_num_layers", *model.mtp_num_layers);
+  }
+  if (!model.family().has_words()) {
+    for (const char* option : kOfWords) {
+      json.erase(option);
+    }
   }
   const bool tanh = model.activation == ActivationKind::gelu_tanh;
   json.set("squared_relu", model.activation == ActivationKind::squared_relu);
@@ -103,10 +121,12 @@ std::string to_configuration(const ModelDescription& description) {
   } else {
     json = JsonObject(description.options, "options");
   }
-  json.set("padded_vocab_size", model.padded_vocab_size);
+  if (model.family().has_words()) {
+    json.set("padded_vocab_size", model.padded_vocab_size);
+  }
   json.set("bf16", model.params_dtype == DType::bf16);
   json.set("fp16", model.params_dtype == DType::f16);
-  if (description.vocab_size > 0) {
+  if (model.family().has_words() && description.vocab_size > 0) {
     json.set("vocab_size", description.vocab_size);
     json.erase("tokenizer_type");  // whose end of document is counted
   }

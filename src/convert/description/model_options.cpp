@@ -108,6 +108,15 @@ constexpr std::pair<const char*, Index config::TowerSizes::*> kTowerSizes[] = {
 
 }  // namespace
 
+void write_images(const config::VisionConfig& vision, JsonObject& json) {
+  json.set("img_h", vision.image_height);
+  json.set("img_w", vision.image_width);
+  json.set("patch_dim", vision.patch);
+  json.set("class_token_length", vision.class_tokens);
+  json.set("class_head", vision.linear_head ? "linear" : "mlp");
+  json.set("num_classes", vision.classes);
+}
+
 void write_vision(const config::VlmConfig& vlm, JsonObject& json) {
   write_choice("vision_model_type", kTowers, vlm.tower, json);
   write_choice("vision_projection_type", kProjectors, vlm.projector, json);

@@ -53,6 +53,9 @@ void write_limits(const config::ModelConfig& model, JsonObject& json);
 /// The options of experts.
 void write_experts(const config::MoeConfig& moe, JsonObject& json);
 
+/// Images, their patches and classes of a model of images alone.
+void write_images(const config::VisionConfig& vision, JsonObject& json);
+
 /// Encoder and projector of a model that sees images.
 void write_vision(const config::VlmConfig& vlm, JsonObject& json);
 

@@ -51,15 +51,17 @@ Index extent_of_states(Extent which, const config::HybridConfig& hybrid) {
   }
 }
 
-Index extent_of_images(Extent which, const config::VlmConfig& vlm) {
+Index extent_of_images(Extent which, const ModelConfig& m) {
   switch (which) {
     case patch_pixels:
-      return 3 * vlm.patch * vlm.patch;
+      return m.vlm ? 3 * m.vlm->patch * m.vlm->patch : m.vision.patch_width();
+    case image_classes:
+      return m.vision.classes;
     case tower_width:
-      return vlm.tower_sizes->hidden_size;
+      return m.vlm->tower_sizes->hidden_size;
     default:
       MPITRON_CHECK(which == projector_width, static_cast<int>(which));
-      return vlm.projector_sizes->ffn_hidden_size;
+      return m.vlm->projector_sizes->ffn_hidden_size;
   }
 }
 
@@ -79,9 +81,10 @@ Index extent_of_latents(Extent which, const ModelConfig& m) {
     case kv_rank_and_rope:
       return m.kv_lora_rank + m.qk_pos_emb_head_dim;
     case patch_pixels:
+    case image_classes:
     case tower_width:
     case projector_width:
-      return extent_of_images(which, *m.vlm);
+      return extent_of_images(which, m);
     default:
       return extent_of_states(which, m.hybrid);
   }

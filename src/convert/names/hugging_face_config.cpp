@@ -38,7 +38,8 @@ constexpr ConfigFormat kFormats[] = {
     {"nemotron_h", "NemotronHForCausalLM", read_nemotron_h, write_nemotron_h},
     {"megatron-bert", "MegatronBertForPreTraining", read_megatron_bert, write_megatron_bert},
     {"t5", "T5ForConditionalGeneration", read_t5, write_t5},
-    {"llava", "LlavaForConditionalGeneration", read_llava, write_llava}};
+    {"llava", "LlavaForConditionalGeneration", read_llava, write_llava},
+    {"vit", "ViTForImageClassification", read_vit, write_vit}};
 
 constexpr const char* kGemma =
     ". Layers of gemma have norms behind each branch too, MLPs gated by a GELU, embeddings times "
@@ -68,13 +69,15 @@ const ConfigFormat& format_of(const std::string& model_type, const std::string& 
   return *found;
 }
 
-/// Reads what every family has: vocabulary, initialization, type, quantization.
+/// Reads what every family has: initialization, type, quantization; with words, the vocabulary.
 void read_common(ConfigReading& reading) {
   config::ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
-  reading.result.vocab_size = json.size("vocab_size");
-  m.padded_vocab_size =
-      config::pad_vocab_size(reading.result.vocab_size, m.make_vocab_size_divisible_by, 1);
+  if (m.family().has_words()) {
+    reading.result.vocab_size = json.size("vocab_size");
+    m.padded_vocab_size =
+        config::pad_vocab_size(reading.result.vocab_size, m.make_vocab_size_divisible_by, 1);
+  }
   m.init_method_std = json.real("initializer_range", m.init_method_std);
   m.seq_length = m.max_position_embeddings;
   m.softmax_scale = 1 / std::sqrt(static_cast<double>(std::max<Index>(m.kv_channels, 1)));

@@ -53,9 +53,10 @@ enum class Extent {
   delta_values,     // heads * value size
   delta_value_dim,
   delta_taps,
-  // of images in text
+  // of images
   patch_pixels,  // channels * rows * columns of a patch
-  tower_width,   // of the image encoder, seen from the projector
+  image_classes,
+  tower_width,  // of the image encoder, seen from the projector
   projector_width
 };
 
@@ -92,7 +93,9 @@ enum class Form {
   plain,
   convolution,  // both [rows, 1, columns]: a filter a channel
   patches,      // ours [rows, columns], theirs [rows, channels, edge, edge]
-  token         // ours [1, columns], theirs [columns]
+  pixels,       // theirs likewise, and columns of ours are in the order row, column, channel
+  token,        // ours [1, columns], theirs [columns]
+  batch_of_one  // ours [rows, columns], theirs [1, rows, columns]
 };
 
 /// How theirs come into ours: as they are, or times sqrt(channels), where their attention has no
@@ -155,6 +158,20 @@ constexpr Entry convolution(const char* ours, Extent rows, Extent columns, const
 constexpr Entry patches(const char* ours, Extent rows, const char* theirs) {
   Entry entry = matrix(ours, rows, Extent::patch_pixels, theirs);
   entry.form = Form::patches;
+  return entry;
+}
+
+/// Such a matrix that has the three colours of a pixel side by side here.
+constexpr Entry pixels(const char* ours, Extent rows, const char* theirs) {
+  Entry entry = patches(ours, rows, theirs);
+  entry.form = Form::pixels;
+  return entry;
+}
+
+/// A matrix that is the same for all images: of a batch of one there.
+constexpr Entry batch_of_one(const char* ours, Extent rows, Extent columns, const char* theirs) {
+  Entry entry = matrix(ours, rows, columns, theirs);
+  entry.form = Form::batch_of_one;
   return entry;
 }
 

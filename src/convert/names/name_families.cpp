@@ -67,8 +67,8 @@ Needs dense(const ModelConfig& m) {
           {!m.qk_layernorm, "no --qk-layernorm"}};
 }
 
-/// Needs of GPT-2 and BERT: learned positions, norms and linear layers with biases, as many keys as
-/// queries.
+/// Needs of GPT-2, BERT and ViT: learned positions, norms and linear layers with biases, as many
+/// keys as queries.
 Needs classic(const ModelConfig& m) {
   return {{m.position_embedding_type == PositionEmbedding::learned_absolute,
            "--position-embedding-type learned_absolute"},
@@ -79,13 +79,17 @@ Needs classic(const ModelConfig& m) {
           {m.kv_channels * m.num_attention_heads == m.hidden_size, "kv_channels = hidden / heads"}};
 }
 
+Needs gelu(const ModelConfig& m) {
+  const bool either =
+      m.activation == ActivationKind::gelu_tanh || m.activation == ActivationKind::gelu_erf;
+  return {{either, "a GELU"}};
+}
+
 Needs gpt2(const ModelConfig& m) {
   Needs needs = of_kind(m, ModelKind::gpt);
   append(needs, dense(m));
   append(needs, classic(m));
-  const bool gelu =
-      m.activation == ActivationKind::gelu_tanh || m.activation == ActivationKind::gelu_erf;
-  append(needs, {{gelu, "a GELU"}});
+  append(needs, gelu(m));
   return needs;
 }
 
@@ -260,6 +264,21 @@ Needs qwen3_next(const ModelConfig& m) {
   return needs;
 }
 
+/// Needs of ViT: classes of square images by one layer behind the one class token.
+Needs vit(const ModelConfig& m) {
+  Needs needs = of_kind(m, ModelKind::vit);
+  append(needs, dense(m));
+  append(needs, classic(m));
+  append(needs, gelu(m));
+  const config::VisionConfig& vision = m.vision;
+  append(needs,
+         {{vision.task == config::VisionTask::classify, "--vision-pretraining-type classify"},
+          {vision.class_tokens == 1, "--class-token-length 1"},
+          {vision.linear_head, "--class-head linear"},
+          {vision.image_height == vision.image_width, "square images (--img-h, --img-w)"}});
+  return needs;
+}
+
 bool has_only(const std::string& pattern, std::string_view letters) {
   return pattern.find_first_not_of(letters) == std::string::npos;
 }
@@ -372,6 +391,7 @@ const std::vector<Family>& all() {
        .tied = {"language_model.lm_head.weight"},
        .tower = clip_names(),
        .language = llama_names()},
+      {.model_type = "vit", .names = vit_names(), .needs = vit, .words = nullptr},
   };
   return kAll;
 }

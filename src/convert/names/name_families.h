@@ -20,7 +20,7 @@ struct Family {
   std::string_view model_type;
   std::span<const EntryBlock> names;
   Needs (*needs)(const config::ModelConfig& model);
-  const char* words;                   // their name of the word embeddings
+  const char* words;                   // their name of the word embeddings; null: there are none
   std::vector<const char*> tied = {};  // theirs that repeat the words where the output is tied
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   const char* optional_prefix = "";  // files of the first releases lack it
@@ -65,5 +65,8 @@ std::span<const EntryBlock> clip_names();
 /// SigLIP's, which has no class token, and a norm behind its layers.
 std::span<const EntryBlock> siglip_names();
 std::span<const EntryBlock> llava_projector_names();
+
+/// ViTForImageClassification (Dosovitskiy et al. 2021): one class token, one layer as the head.
+std::span<const EntryBlock> vit_names();
 
 }  // namespace mpitron::convert

@@ -77,6 +77,20 @@ std::string name_at(std::string name, const Place& place) {
   return name;
 }
 
+/// Notes how theirs are cut, where that is neither [rows] nor [rows, columns].
+void take_form(Form form, const ModelConfig& model, NameRule& rule) {
+  constexpr Index kColours = 3;
+  if (form == Form::patches || form == Form::pixels) {
+    const Index edge = model.vlm ? model.vlm->patch : model.vision.patch;
+    rule.shape_of_theirs = Shape{rule.shape[0], kColours, edge, edge};
+    rule.planes = form == Form::pixels ? kColours : 1;
+  } else if (form == Form::token) {
+    rule.shape_of_theirs = Shape{rule.shape[1]};
+  } else if (form == Form::batch_of_one) {
+    rule.shape_of_theirs = Shape{1, rule.shape[0], rule.shape[1]};
+  }
+}
+
 /// Writes an entry out for a layer and an expert: names, shapes, and the moves of rows.
 NameRule make_rule(const Entry& entry, const Place& place, const ModelDescription& description) {
   NameRule rule{.ours = name_at(entry.ours, place),
@@ -90,12 +104,7 @@ NameRule make_rule(const Entry& entry, const Place& place, const ModelDescriptio
   if (entry.columns != Extent::none) {
     rule.shape.push_back(extent(entry.columns, description));
   }
-  if (entry.form == Form::patches) {
-    const Index edge = description.model.vlm->patch;
-    rule.shape_of_theirs = Shape{rule.shape[0], 3, edge, edge};
-  } else if (entry.form == Form::token) {
-    rule.shape_of_theirs = Shape{rule.shape[1]};
-  }
+  take_form(entry.form, description.model, rule);
   const double root = std::sqrt(static_cast<double>(description.model.kv_channels));
   for (const Theirs& part : entry.theirs) {
     if (part.name != nullptr) {
@@ -247,7 +256,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
     throw_data("this model cannot be written as {}, which has {}", model_type, needs);
   }
   const ModelConfig& model = description.model;
-  if (description.stored_vocab_size() > model.padded_vocab_size) {
+  if (model.family().has_words() && description.stored_vocab_size() > model.padded_vocab_size) {
     throw_data("vocab_size {} is more than the {} rows of padded_vocab_size",
                description.stored_vocab_size(), model.padded_vocab_size);
   }

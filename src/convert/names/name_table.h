@@ -25,6 +25,7 @@ struct NameRule {
   std::vector<Part> theirs;  // none: they have no such tensor, and ours must be zero
   bool transposed = false;   // theirs are [columns, rows]
   std::optional<Shape> shape_of_theirs = {};  // where it is another one for the same numbers
+  Index planes = 1;  // of a row of theirs, one behind the other; ours has their elements in turn
   std::vector<RowMove> moves;
 
   /// Elements of a row.

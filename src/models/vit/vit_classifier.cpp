@@ -14,6 +14,11 @@ using autograd::Var;
 VitClassifier::VitClassifier(const config::ModelConfig& config, device::Device& device, Share share)
     : Model(config, device, std::move(share), NoWords{}), backbone_(builder("backbone."), part()) {
   if (part().has_output) {
+    if (config.vision.linear_head) {
+      head_.emplace(builder(""), config.vision.classes, std::nullopt,
+                    nn::PooledClassifier::Layer{"head", {}, {}});
+      return;
+    }
     // No class is likely at first: what is learned early is not that one is.
     constexpr double kUnlikely = -10;
     const Initialization start = nn::uniform_of_inputs(config.hidden_size);

@@ -4,7 +4,8 @@
 
 namespace mpitron::models {
 
-/// Classes of images from the first class token. Objective "loss", and "accuracy", which is told
+/// Classes of images from the first class token, by two layers or by one that starts as zeros (the
+/// reference's with --finetune). Objective "loss", and "accuracy", which is told
 /// only.
 class VitClassifier final : public Model {
  public:

@@ -72,11 +72,11 @@ void MadeUpCorpus::add_pixels(Index image, Index numbers) {
   }
 }
 
-/// An image of its class; every third patch is masked.
+/// An image of its class, or all crops of one; every third patch is masked.
 void MadeUpCorpus::add_image(Index sample) {
   labels_.push_back(word(sample, 1) % vision_.classes);
   mask_.push_back(1);
-  add_pixels(sample, vision_.pixels());
+  add_pixels(sample, vision_.dino ? vision_.crop_pixels() : vision_.pixels());
   if (vision_.task == config::VisionTask::inpaint) {
     for (Index i = 0; i < vision_.patches(); ++i) {
       seen_.patch_mask.push_back((i + sample) % 3 == 0 ? 1.f : 0.f);

@@ -2,118 +2,19 @@
 
 #include <cmath>
 #include <mutex>
-#include <numeric>
 
 #include <fmt/format.h>
 
 #include "autograd/shard_copy.h"
 #include "train/batches/made_up_corpus.h"
+#include "train/parity/small_run.h"
 #include "train/step/train_step.h"
-#include "utils/error.h"
 
 // Trains a small model of a run's kind twice, in the run's layout and on one rank, and compares
 // losses, gradient norms and weights.
 
 namespace mpitron::train {
 namespace {
-
-constexpr Index kIterations = 3;
-constexpr Index kVocabulary = 96;
-constexpr Index kHeadDimension = 8;
-
-Index rounded_up(Index value, Index unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-/// Images of 16 patches.
-config::VisionConfig scaled_down(config::VisionConfig vision) {
-  vision.patch = 4;
-  vision.image_height = vision.image_width = 16;
-  vision.class_tokens = vision.class_tokens > 0 ? 8 : 0;
-  vision.classes = std::min<Index>(vision.classes, 10);
-  return vision;
-}
-
-/// Tiles of four patches, and texts that leave room for two of them.
-config::VlmConfig scaled_down(config::VlmConfig vlm, Index tensor, Index seq_length) {
-  vlm.patch = 4;
-  vlm.tile = 8;
-  vlm.text_length = seq_length - 2 * vlm.positions();
-  if (vlm.tower_sizes) {
-    vlm.tower_sizes->head_size = kHeadDimension;
-    vlm.tower_sizes->hidden_size = rounded_up(48, tensor);
-    vlm.tower_sizes->ffn_hidden_size = rounded_up(96, tensor);
-  }
-  if (vlm.projector_sizes) {
-    vlm.projector_sizes->ffn_hidden_size = rounded_up(96, tensor);
-  }
-  return vlm;
-}
-
-/// Makes the run narrow and short, but leaves what a layout may get wrong: its parallel sizes (but
-/// for more replicas than it takes), chunks, experts and dropout.
-config::RunConfig scaled_down(config::RunConfig run) {
-  config::ParallelConfig& p = run.parallel;
-  const Index tensor = p.tensor_model_parallel_size;
-  const Index model = tensor * p.pipeline_model_parallel_size * p.context_parallel_size;
-  // Two replicas, or as many as hold one of all experts.
-  const Index experts =
-      p.expert_tensor_parallel_size * p.expert_model_parallel_size * p.pipeline_model_parallel_size;
-  p.data_parallel_size =
-      std::min<Index>(p.data_parallel_size, 2 * std::lcm(model, experts) / model);
-  p.num_distributed_optimizer_instances =
-      std::min(p.num_distributed_optimizer_instances, p.data_parallel_size);
-  p.world_size = model * p.data_parallel_size;
-
-  config::ModelConfig& m = run.model;
-  m.kv_channels = kHeadDimension;
-  m.softmax_scale = 1 / std::sqrt(static_cast<double>(kHeadDimension));
-  m.hidden_size = rounded_up(64, tensor);
-  m.ffn_hidden_size = rounded_up(128, tensor);
-  m.seq_length = rounded_up(16, 2 * tensor * p.context_parallel_size);
-  if (m.family().encoder_decoder) {
-    m.decoder_seq_length = rounded_up(8, tensor);
-  }
-  if (!m.family().has_words()) {
-    m.vision = scaled_down(m.vision);
-    m.seq_length = m.vision.positions();
-  }
-  if (m.vlm) {
-    m.seq_length = rounded_up(24, 2 * tensor * p.context_parallel_size);
-    m.vlm = scaled_down(*m.vlm, tensor, m.seq_length);
-  }
-  m.max_position_embeddings = m.seq_length;
-  m.padded_vocab_size = rounded_up(kVocabulary, tensor);
-  m.params_dtype = DType::f32;
-  if (m.moe) {
-    m.moe->ffn_hidden_size = rounded_up(64, p.expert_tensor_parallel_size);
-    Index& shared = m.moe->shared_expert_intermediate_size;
-    shared = shared > 0 ? rounded_up(64, tensor) : 0;
-  }
-
-  config::TrainingConfig& t = run.training;
-  t.seq_length = m.seq_length;
-  t.micro_batch_size = 1;
-  // A group of microbatches for every chunk's turn, and more than one.
-  t.global_batch_size = p.data_parallel_size * 2 * p.microbatch_group_size_per_vp_stage;
-  t.train_iters = kIterations;
-  t.rampup_batch_size.reset();
-
-  config::OptimizerConfig& o = run.optimizer;
-  o = config::OptimizerConfig{.optimizer = config::OptimizerKind::sgd, .clip_grad = o.clip_grad};
-  o.lr = 0.1;
-  o.lr_decay_style = config::LrDecayStyle::constant;
-  o.lr_decay_steps = o.wd_incr_steps = t.global_batch_size * kIterations;
-  o.accumulate_allreduce_grads_in_fp32 = true;
-  return run;
-}
-
-/// Removes everything that belongs to a layout.
-config::RunConfig on_one_rank(config::RunConfig run) {
-  run.parallel = config::ParallelConfig{};
-  run.model.tp_comm_overlap = run.model.distribute_saved_activations = false;
-  return run;
-}
 
 /// Returns where two rows of numbers part, relative to the second; -1: nowhere. NaN is apart from
 /// everything.
@@ -144,14 +45,9 @@ std::string ParityCertificate::first_difference() const {
 }
 
 ParityCertificate prove_parity(const config::RunConfig& run) {
-  if (run.model.vision.dino) {
-    throw_usage(
-        "--vision-pretraining-type dino: parity makes up whole images, and no crops of them; "
-        "`mpitron replay` holds layouts of recorded runs against one rank");
-  }
-  const config::RunConfig small = scaled_down(run);
-  const LayoutOutcome layout = run_layout(small, kIterations);
-  const LayoutOutcome alone = run_layout(on_one_rank(small), kIterations);
+  const config::RunConfig small = small_run(run);
+  const LayoutOutcome layout = run_layout(small, kParityIterations);
+  const LayoutOutcome alone = run_layout(on_one_rank(small), kParityIterations);
   ParityCertificate certificate{.world_size = small.parallel.world_size,
                                 .run = small,
                                 .losses = layout.losses,

@@ -233,7 +233,10 @@ autograd::DeferredGradients* StagePasses::deferred(Index chunk, MicrobatchState&
   if (!with_weights || options_.delay_weights) {
     return &state.weights;
   }
-  const bool output = options_.deferred_outputs && model_.chunk(chunk).part().has_output;
+  // A head that tells classes is no such matrix, and nothing else may wait.
+  const models::Model& model = model_.chunk(chunk);
+  const bool output =
+      options_.deferred_outputs && model.part().has_output && model.output_weight() != nullptr;
   return output ? &output_weight_ : nullptr;
 }
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/tiny_run.h"
+#include "convert/tiny_models.h"
 #include "support/drawn_images.h"
 
 namespace mpitron::cli {
@@ -94,6 +95,21 @@ TEST_F(PretrainVision, ArchivesTrainAsTheirFolders) {
         0);
   }
   EXPECT_EQ(result_lines(train("classify", heads, {"train.h5", "valid.h5"})), lines);
+}
+
+/// A ViT of Hugging Face is learned on and goes back; the run takes its sizes.
+TEST_F(PretrainVision, BeginsWithAHuggingFaceFolder) {
+  write_hugging_face_folder(folder_.path() / "vit", "vit");
+  const Words from = {"--load", "vit", "--use-checkpoint-args"};
+  const Finished run = finished("classify", from + Words{"--save", "run", "--save-interval", "4"});
+  EXPECT_TRUE(contains(run.out + run.err, "weights from vit")) << run.out;
+  const Finished back = run_program(folder_.path(), {"convert", "--from", "run", "--to", "out",
+                                                     "--to-format", "huggingface", "--verify"});
+  EXPECT_EQ(back.code, 0) << back.err;
+  const std::string config = read_file((folder_.path() / "out/config.json").string());
+  EXPECT_TRUE(contains(config, "ViTForImageClassification")) << config;
+  EXPECT_TRUE(contains(config, "\"image_size\": 12")) << config;
+  EXPECT_TRUE(contains(config, "LABEL_4")) << config;
 }
 
 }  // namespace pretrain_vision_test

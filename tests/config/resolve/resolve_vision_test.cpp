@@ -37,6 +37,16 @@ TEST(ResolveVision, TowersHaveTheirOwnSizesWhereAsked) {
   EXPECT_EQ(own.activation, ActivationKind::quick_gelu);
 }
 
+/// Gradients that are reduced when they are complete must be there on all replicas.
+TEST(ResolveVision, FullShardingRunsTheEncoderWithoutImagesToo) {
+  for (const auto& [strategy, runs] : {std::pair("optim", false), std::pair("optim_grads", true),
+                                       std::pair("optim_grads_params", true)}) {
+    const std::string sharded = std::string("--use-megatron-fsdp --use-distributed-optimizer ") +
+                                "--data-parallel-sharding-strategy " + strategy;
+    EXPECT_EQ(parse_base(kVlm + sharded).run.model.vlm->tower_always_runs, runs) << strategy;
+  }
+}
+
 TEST(ResolveVision, TilesLeaveTheTextWhatTheyDoNotTake) {
   EXPECT_EQ(parse_base(kVlm).run.model.vlm->text_length, 128 - 17 + 1);
   const VlmConfig tiled =

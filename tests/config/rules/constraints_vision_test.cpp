@@ -15,6 +15,7 @@ constexpr RuleCase kBroken[] = {
     {"--model vit --vision-pretraining-type inpaint --class-token-length 3", "E261",
      "class_token_length"},
     {"--model vit --vision-pretraining-type inpaint --num-classes 3", "E261", "num_classes"},
+    {"--model vit --vision-pretraining-type dino --class-head linear", "E261", "class_head"},
     {"--model vit --img-h 33 --patch-dim 8", "E262", "--img-h 32 | --img-h 40"},
     {"--model vit --patch-dim 0", "E262", "patches of 0"},
     {"--model vit --num-channels 1", "E262", "num_channels 1"},
@@ -24,6 +25,8 @@ constexpr RuleCase kBroken[] = {
     {"--model vit --vision-pretraining-type inpaint --mask-factor 0.001", "E264", "mask_factor"},
     {"--model vit --swiglu", "E265", "swiglu"},
     {"--model vit --calculate-per-token-loss", "E265", "calculate_per_token_loss"},
+    {"--model vit --world-size 2 --pipeline-model-parallel-size 2 --defer-embedding-wgrad-compute",
+     "E265", "defer_embedding_wgrad_compute"},
     {"--model vit --data-path a b c d", "E266", "4 folders"},
     {"--model vit --classes-fraction 0", "E266", "classes_fraction 0"},
     {"--model vit --train-data-path a", "E266", "per split"},
@@ -49,7 +52,9 @@ constexpr const char* kImages =
 
 TEST(VisionConstraints, LegalNeighboursPass) {
   for (const char* more :
-       {"", "--num-classes 5 --head-lr-mult 10 --classes-fraction 0.5 --data-path a b",
+       {"",
+        "--num-classes 5 --head-lr-mult 10 --class-head linear --classes-fraction 0.5 --data-path "
+        "a b",
         "--vision-pretraining-type inpaint --mask-type row --mask-factor 0.5",
         "--vision-pretraining-type dino --dino-local-img-size 16 --dino-local-crops-number 3",
         "--world-size 4 --tensor-model-parallel-size 2 --sequence-parallel "

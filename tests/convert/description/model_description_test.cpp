@@ -65,6 +65,32 @@ TEST(ModelDescription, HandsOnWhatNoOtherFormatHas) {
   EXPECT_EQ(again.options.find("lr"), std::string::npos);
 }
 
+/// The same of a model of images, which no option of words describes.
+TEST(ModelDescription, OfImagesIsAConfigurationFile) {
+  const ModelDescription before =
+      read_hugging_face_config(test::reference_model("vit").config, "vit", 8);
+  const std::string json = to_configuration(before);
+  const ModelDescription after = from_configuration(json, "vit");
+  EXPECT_EQ(to_configuration(after), json);
+  EXPECT_EQ(after.model.kind, config::ModelKind::vit);
+  EXPECT_EQ(after.model.max_position_embeddings, 10);
+  const test::TemporaryFolder folder;
+  test::write_text(folder.path() / "run.yaml", json);
+  const config::ParsedRun run =
+      config::parse_run({"--yaml-cfg", (folder.path() / "run.yaml").string(), "--micro-batch-size",
+                         "1", "--train-iters", "1", "--lr", "0.1", "--data-path", "x"});
+  EXPECT_TRUE(run.findings.empty()) << config::to_text(run.findings);
+  EXPECT_EQ(run.run.model.vision.classes, 5);
+  EXPECT_TRUE(run.run.model.vision.linear_head);
+  EXPECT_EQ(run.run.model.vision.class_tokens, 1);
+  EXPECT_EQ(run.run.model.seq_length, 10);
+  EXPECT_EQ(run.run.model.norm_epsilon, 1e-12);
+  EXPECT_EQ(run.run.model.activation, config::ActivationKind::gelu_erf);
+  std::string other = json;
+  other.insert(other.find('{') + 1, R"("vision_pretraining_type": "inpaint", )");
+  EXPECT_THROW(from_configuration(other, "vit"), Error);
+}
+
 /// What is written is what `--yaml-cfg` takes, and means the same model.
 TEST(ModelDescription, IsAConfigurationFile) {
   for (const std::string& family : test::families()) {

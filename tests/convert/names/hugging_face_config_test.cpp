@@ -78,7 +78,7 @@ TEST(HuggingFaceConfig, RefusesWhatWouldChangeTheModel) {
 }
 
 TEST(HuggingFaceConfig, ComesBackWithFieldsThatHaveNoMeaningHere) {
-  for (const std::string& family : test::families()) {
+  for (const std::string& family : test::all_families()) {
     const Json before = with(family, {{"my_field", {1, 2}}});
     const ModelDescription description = read_hugging_face_config(before.dump(), "config.json", 8);
     const Json after = Json::parse(write_hugging_face_config(description, family));
@@ -99,7 +99,7 @@ TEST(HuggingFaceConfig, SurvivesDamage) {
   std::mt19937 random(3);
   int refused = 0, read = 0;
   std::vector<std::string> goods;
-  for (const std::string& family : test::families()) {
+  for (const std::string& family : test::all_families()) {
     goods.push_back(test::reference_model(family).config);
   }
   for (int i = 0; i < 2000; ++i) {

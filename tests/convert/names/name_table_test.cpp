@@ -19,7 +19,7 @@ ModelDescription describe(const std::string& family) {
 
 /// The table has exactly the parameters of the model, with their shapes.
 TEST(NameTable, NamesEveryParameterOfTheModel) {
-  for (const std::string& family : test::families()) {
+  for (const std::string& family : test::all_families()) {
     const ModelDescription description = describe(family);
     const NameTable table = make_name_table(family, description);
     const auto device = device::make_device("reference");

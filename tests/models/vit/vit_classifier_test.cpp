@@ -1,5 +1,8 @@
 #include "models/vit/vit_classifier.h"
 
+#include <cmath>
+#include <cstring>
+
 #include "models/model_parts.h"
 #include "support/image_batch.h"
 
@@ -28,6 +31,22 @@ TEST_F(VitClassifierTest, NoClassIsLikelyAtFirst) {
   EXPECT_EQ(result.gradients.at("backbone.cls_token").size(),
             static_cast<std::size_t>(2 * config_.hidden_size));
   EXPECT_EQ(result.gradients.at("head.dense_out.bias").size(), 3u);
+}
+
+/// A head of zeros finds all classes equally likely, and learns at once.
+TEST_F(VitClassifierTest, OneLayerMayBeTheHead) {
+  config_.vision.linear_head = true;
+  const PartsResult result =
+      run(make(), test::image_batch(*device_, config_.vision), {nn::whole_model(config_)});
+  float losses[2] = {};
+  ASSERT_EQ(result.losses.front().size(), sizeof(losses));
+  std::memcpy(losses, result.losses.front().data(), sizeof(losses));
+  EXPECT_NEAR(losses[0], std::log(3.0), 1e-6);
+  EXPECT_EQ(losses[0], losses[1]);
+  EXPECT_EQ(result.gradients.at("head.weight").size(),
+            static_cast<std::size_t>(3 * config_.hidden_size));
+  EXPECT_EQ(result.gradients.at("head.bias").size(), 3u);
+  EXPECT_FALSE(result.gradients.contains("head.dense_in.weight"));
 }
 
 /// Every patch and class token is seen: the first position's gradient reaches them all.

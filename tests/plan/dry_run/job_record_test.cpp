@@ -13,7 +13,7 @@ namespace job_record_test {
 std::vector<train::GeneratedLayout> layouts_to_play() {
   constexpr std::size_t kDense = 0, kExperts = 6, kSample = 24;
   if (std::getenv("MPITRON_LAYOUTS") != nullptr) {
-    return train::sample_layouts(train::layout_seed(), kSample);
+    return train::sample_layouts(train::kinds_of_models(), train::layout_seed(), kSample);
   }
   const std::vector<train::Flags> kinds = train::kinds_of_models();
   return train::drawn_layouts({kinds[kDense], kinds[kExperts]}, train::layout_seed(), kSample);

@@ -7,6 +7,7 @@
 #include "models/bert/bert_batch.h"
 #include "models/llava/llava_batch.h"
 #include "models/t5/t5_batch.h"
+#include "support/image_batch.h"
 #include "train/tiny_run.h"
 
 namespace mpitron::train {
@@ -56,6 +57,18 @@ TEST(MadeUpCorpus, TextsHaveTheirImages) {
   EXPECT_EQ(copy(four[models::kTilesPerImage]), (std::vector<std::int64_t>{1, 1, 1, 2}));
   EXPECT_EQ(four[models::kPixels].size(), 5U * 3 * 8 * 8);
   EXPECT_TRUE(four[models::kSegments].empty());
+}
+
+TEST(MadeUpCorpus, OfDinoAnImageIsAllItsCrops) {
+  config::ModelConfig model = test::tiny_vit(config::VisionTask::dino);
+  model.vision.dino = {.local_size = 2, .local_crops = 3};
+  MadeUpCorpus corpus(model), again(model);
+  const HostMicrobatch two = corpus.rows(5, 2);
+  const auto one = static_cast<std::size_t>(model.vision.crop_pixels());
+  EXPECT_EQ(one, 3U * (2 * 4 * 4 + 3 * 2 * 2));
+  ASSERT_EQ(two[models::kPixels].size(), 2 * one);
+  const auto second = again.rows(6, 1)[models::kPixels];
+  EXPECT_TRUE(std::ranges::equal(two[models::kPixels].subspan(one), second));
 }
 
 }  // namespace made_up_corpus_test

@@ -59,21 +59,22 @@ TEST(EveryLayout, TheGeneratorFindsWhatThereIs) {
   }
 }
 
-TEST(EveryLayout, TrainsAsOneRankDoes) {
+void expect_as_on_one_rank(const std::vector<Flags>& models, std::size_t usual) {
   const unsigned seed = layout_seed();
-  const std::vector<GeneratedLayout> layouts = sample_layouts(seed, kSample);
+  const std::vector<GeneratedLayout> layouts = sample_layouts(models, seed, usual);
   std::printf("%zu layouts, MPITRON_LAYOUT_SEED=%u\n", layouts.size(), seed);
   std::map<Flags, LayoutOutcome> alone;
   std::map<Flags, Worst> worst;
   for (const GeneratedLayout& layout : layouts) {
     SCOPED_TRACE(::testing::PrintToString(layout));
-    if (!alone.contains(layout.model)) {
-      alone[layout.model] = run_layout(layout.model, 1);
-    }
     try {
+      const Flags one = on_one_rank(layout);
+      if (!alone.contains(one)) {
+        alone[one] = run_layout(one, 1);
+      }
       const LayoutOutcome outcome = run_layout(layout.model + layout.layout, layout.ranks);
-      expect_equal(outcome, alone.at(layout.model));
-      worst[layout.model].add(outcome, alone.at(layout.model));
+      expect_equal(outcome, alone.at(one));
+      worst[layout.model].add(outcome, alone.at(one));
     } catch (const std::exception& error) {
       ADD_FAILURE() << error.what();
     }
@@ -83,6 +84,15 @@ TEST(EveryLayout, TrainsAsOneRankDoes) {
         "{:5} layouts, apart by {:.1e} (losses) {:.1e} (gradient norms) {:.1e} (weights): {}\n",
         far.layouts, far.loss, far.grad_norm, far.weights, fmt::join(model, " "));
   }
+}
+
+TEST(EveryLayout, TrainsAsOneRankDoes) {
+  expect_as_on_one_rank(kinds_of_models(), kSample);
+}
+
+TEST(EveryLayout, OfImagesToo) {
+  const std::vector<Flags> models = kinds_of_vision_models();
+  expect_as_on_one_rank(models, 2 * models.size());
 }
 
 }  // namespace every_layout_test

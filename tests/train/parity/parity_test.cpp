@@ -49,6 +49,27 @@ TEST(Parity, ImagesInTextToo) {
   }
 }
 
+/// Teacher, centre and held last layer are the same in every layout; so are the branches that are
+/// left out.
+TEST(Parity, CropsOfDinoToo) {
+  const std::string dino =
+      "--model vit --vision-pretraining-type dino --img-h 32 --img-w 32 --patch-dim 8 "
+      "--class-token-length 8 --dino-local-img-size 16 --dino-local-crops-number 2 --num-layers 2 "
+      "--hidden-size 64 --num-attention-heads 8 --seq-length 24 --max-position-embeddings 24 "
+      "--micro-batch-size 1 --global-batch-size 16 --hidden-dropout 0.1 --attention-dropout 0.1 ";
+  for (const char* layout :
+       {"--world-size 1", "--world-size 2", "--world-size 2 --tensor-model-parallel-size 2",
+        "--world-size 4 --tensor-model-parallel-size 2 --sequence-parallel "
+        "--use-distributed-optimizer",
+        "--world-size 8 --tensor-model-parallel-size 4 --use-megatron-fsdp "
+        "--data-parallel-sharding-strategy optim_grads_params"}) {
+    SCOPED_TRACE(layout);
+    const ParityCertificate certificate = prove_parity(test::parse_base(dino + layout).run);
+    EXPECT_EQ(certificate.first_difference(), "");
+    EXPECT_GT(certificate.losses.front(), 0);
+  }
+}
+
 /// As many replicas as hold one of all experts, where that is more than two.
 TEST(Parity, ExpertsToo) {
   const ParityCertificate certificate = prove_parity(
