@@ -100,8 +100,8 @@ bench-gpu: configure-cuda ## run the benchmarks of GPUs
 	@cmake --build build-cuda -j $(JOBS) --target benchmarks
 	@bash benchmarks/run.sh build-cuda '$(if $(BENCH),$(BENCH),^(gpu_|memory_kernels))'
 
-gpu-kit: deps ## collect in gpu-kit/ what tests and measures a GPU on a machine with nothing but driver and CUDA's libraries
-	$(call say,'gpu-kit: compile for sm_90a with CUDA alone; collect in gpu-kit/')
+gpu-kit: deps ## pack into gpu-kit.tar.xz what tests and measures a GPU on a machine with nothing but driver and CUDA's libraries
+	$(call say,'gpu-kit: compile for sm_90a with CUDA alone; pack into gpu-kit.tar.xz')
 	@cmake -S . -B build-gpu-kit -G Ninja -DCMAKE_BUILD_TYPE=Release -DMPITRON_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=90a-real \
 	  -DMPITRON_ARCH=x86-64-v3 '-DMPITRON_LEAVE_OUT=MPI;HDF5;Kokkos;oneDNN;hwloc'
 	@cmake --build build-gpu-kit -j $(JOBS) --target mpitron-cuda kernels_gpu_test gpu_step_bench gpu_attention_bench memory_kernels_bench
