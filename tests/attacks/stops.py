@@ -27,8 +27,8 @@ def main():
         # From the first moments, which MPI_Init takes, over the start to the training.
         delay = [random.uniform(0, 0.02), random.uniform(0.02, 0.15), random.uniform(0.15, 0.6), random.uniform(0.6, 4)][i % 4]
         kind = ["as it begins", "in MPI_Init", "while starting", "in training"][i % 4]
-        process = Process(["mpirun", "-n", ranks, given.program, "pretrain-gpt", *TINY, "--train-iters", 1000000, "--log-interval", 1000,
-                           "--distributed-timeout-minutes", TIMEOUT / 60], given.folder)
+        process = Process(["mpirun", "-n", ranks, given.program, "pretrain-gpt", *TINY, "--global-batch-size", 2 * ranks,
+                           "--train-iters", 1000000, "--log-interval", 1000, "--distributed-timeout-minutes", TIMEOUT / 60], given.folder)
         pids = process.ranks(ranks, 120)  # of a busy machine
         time.sleep(delay)
         stopped = random.choice(pids)

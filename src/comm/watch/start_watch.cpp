@@ -1,5 +1,6 @@
 #include "comm/watch/start_watch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 
@@ -11,18 +12,27 @@
 
 namespace mpitron::comm {
 
+namespace {
+/// The time is counted in turns, which a stopped process does not take: when mpirun wakes it to end
+/// it, it must not complain of the time for which it was stopped itself.
+constexpr double kTurnSeconds = 0.05;
+}  // namespace
+
 StartWatch::StartWatch(const std::string& what, Index rank, double limit_seconds,
                        std::function<void(const std::string& sentence)> late)
     : thread_([this, what, rank, limit_seconds, late = std::move(late)] {
         std::unique_lock lock(mutex_);
-        const std::chrono::duration<double> limit(limit_seconds);
-        if (!over_.wait_for(lock, limit, [this] { return done_; })) {
-          late(
-              fmt::format("{} has not come back within {:.1f} s on rank {} ({}, process {}): a "
-                          "rank was stopped or did not start, or the network between the machines "
-                          "does not carry it; mpitron doctor looks for the reason",
-                          what, limit_seconds, rank, host_name(), ::getpid()));
+        const std::chrono::duration<double> turn(std::min(kTurnSeconds, limit_seconds));
+        for (double waited = 0; waited < limit_seconds; waited += turn.count()) {
+          if (over_.wait_for(lock, turn, [this] { return done_; })) {
+            return;
+          }
         }
+        late(
+            fmt::format("{} has not come back within {:.1f} s on rank {} ({}, process {}): a "
+                        "rank was stopped or did not start, or the network between the machines "
+                        "does not carry it; mpitron doctor looks for the reason",
+                        what, limit_seconds, rank, host_name(), ::getpid()));
       }) {}
 
 /// Wakes the thread and joins it: the call has come back.

@@ -1,6 +1,11 @@
 #include "comm/watch/start_watch.h"
 
+#include <csignal>
 #include <future>
+#include <thread>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -24,6 +29,25 @@ TEST(StartWatch, SaysNothingWhereItComesBack) {
     const StartWatch watch("MPI_Init", 0, 600, [&](const std::string&) { told = true; });
   }
   EXPECT_FALSE(told);
+}
+
+/// A stopped rank that mpirun wakes to end it must not tell a second sentence.
+TEST(StartWatch, TimeForWhichTheProcessIsStoppedDoesNotCount) {
+  using namespace std::chrono_literals;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const StartWatch watch("MPI_Init", 0, 2, [](const std::string&) { ::_exit(7); });
+    std::this_thread::sleep_for(1min);
+    ::_exit(8);
+  }
+  ::kill(child, SIGSTOP);
+  std::this_thread::sleep_for(2500ms);
+  ::kill(child, SIGCONT);
+  std::this_thread::sleep_for(200ms);
+  ::kill(child, SIGKILL);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
 }
 
 TEST(StartWatchDeathTest, TheProcessEndsWithTheCodeOfTheEnvironment) {
