@@ -4,10 +4,9 @@
 #include <future>
 #include <thread>
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <gtest/gtest.h>
 
 namespace mpitron::comm {
 namespace start_watch_test {
