@@ -45,10 +45,12 @@ StartWatch::~StartWatch() {
   thread_.join();
 }
 
-/// Leaves by _exit, since destructors and MPI's own handlers may wait for what hangs.
+/// Leaves by _exit, since destructors and MPI's own handlers may wait for what hangs. The first rank
+/// that leaves makes mpirun end the others, so each leaves a little later than the one before.
 void leave_start(Index rank, const std::string& sentence) {
+  constexpr Index kLatest = 7;
   if (rank != 0) {
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(500 * (1 + std::min(rank, kLatest))));
   }
   const std::string line = "mpitron: " + sentence + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
