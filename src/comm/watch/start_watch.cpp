@@ -45,13 +45,12 @@ StartWatch::~StartWatch() {
   thread_.join();
 }
 
-/// Leaves by _exit, since destructors and MPI's own handlers may wait for what hangs. The first rank
-/// that leaves makes mpirun end the others, so each leaves a little later than the one before.
+/// Leaves by _exit, since destructors and MPI's own handlers may wait for what hangs. The first
+/// rank that leaves makes mpirun end the others, which takes it a second: so each leaves later than
+/// the one before.
 void leave_start(Index rank, const std::string& sentence) {
-  constexpr Index kLatest = 7;
-  if (rank != 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500 * (1 + std::min(rank, kLatest))));
-  }
+  constexpr Index kLatest = 3;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500 * std::min(rank, kLatest)));
   const std::string line = "mpitron: " + sentence + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
   ::_exit(static_cast<int>(ExitCode::environment));
