@@ -1,6 +1,6 @@
 // Numerical contract: that of delta_rule.h; products as block_product.cuh has them. A block walks
 // over the pieces of a sample with 64 columns of a head's state.
-#include "kernels/cuda/state_space/delta.cuh"
+#include "kernels/cuda/state_space/delta_walk.cuh"
 
 namespace mpitron::kernels {
 namespace {
@@ -17,21 +17,16 @@ struct Walk {
 };
 
 template <class T>
-class Walker {
+class Walker : SliceWalker<T> {
+  using SliceWalker<T>::in_, SliceWalker<T>::room_, SliceWalker<T>::slice_, SliceWalker<T>::head_,
+      SliceWalker<T>::sample_;
+
  public:
   __device__ Walker(const Walk<T>& a, const AddedRoom& room)
-      : a_(a),
-        in_(a.in),
-        room_(room),
-        slice_(a.in, static_cast<int>(blockIdx.x) % a.in.slices()),
-        head_(static_cast<int>(blockIdx.x) / a.in.slices()),
-        sample_(static_cast<int>(blockIdx.y)) {}
+      : SliceWalker<T>(a.in, a.pairs, room), a_(a) {}
 
   __device__ void run() const {
-    for (int e = static_cast<int>(threadIdx.x); e < whole(in_.keys) * kColumns;
-         e += kProductThreads) {
-      room_.state(e / kColumns, e % kColumns) = 0;
-    }
+    this->clear_state();
     for (Index number = 0; number < in_.pieces.count; ++number) {
       __syncthreads();  // the state is whole
       run_piece(in_.pieces(number));
@@ -40,13 +35,7 @@ class Walker {
 
  private:
   __device__ void run_piece(const Piece& piece) const {
-    const Index place = in_.place(piece.number, sample_, head_);
-    store_tile(room_.state,
-               rows_of_state(a_.states + place * in_.state(), in_.keys, in_.values, slice_));
-    in_.load_unit(room_.q, in_.q, piece, sample_, head_);
-    in_.load_unit(room_.k, in_.k, piece, sample_, head_);
-    load_tile(room_.inverse, kPiece, rows_of_pairs<const float>(a_.pairs.inverse + place * kPairs));
-    load_tile(room_.seen, kPiece, rows_of_pairs<const float>(a_.pairs.seen + place * kPairs));
+    this->begin_piece(piece, a_.states);
     room_.add(in_, piece, sample_, head_, slice_);
     const Fading& fading = room_.fading;
     for_tiles(kPiece, kColumns, [&](TileSums& sums) {
@@ -68,10 +57,6 @@ class Walker {
   }
 
   const Walk<T>& a_;
-  const Inputs<T>& in_;
-  const AddedRoom& room_;
-  const Slice slice_;
-  const int head_, sample_;
 };
 
 template <class T>
