@@ -191,6 +191,9 @@ class Attention {
     }
     for (int q = 0; q < Q; ++q) {
       scores[q] = simd::lane_sums(sums[q]) * k_.scale;
+      if (k_.softcap > 0) {
+        scores[q] = k_.softcap * simd::tanh(scores[q] / k_.softcap);
+      }
     }
   }
   /// Returns e^(score - largest) of the visible positions, 0 of the others; scales what came
