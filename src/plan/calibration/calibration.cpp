@@ -17,6 +17,7 @@ constexpr int kMostRepetitions = 12;
 constexpr int kLeastRepetitions = 3;
 constexpr double kOperationSeconds = 0.1;  // enough for one operation of one size
 constexpr double kOperationsShare = 0.15;  // of a calibration's time
+constexpr double kLonger = 2;              // a program's need of time, beside the one before
 constexpr double kTellingSeconds = 5;      // between two words of progress
 
 /// One operation of a group, on `bytes` of fp32.
@@ -112,7 +113,8 @@ class Schedule {
     const double now = world_.rank() == 0 ? timer_.seconds() : 0;
     const double left = seconds_ - world_.all()->reduce(now, comm::Reduction::maximum);
     const bool fits = done_ == 0 || left > longest_;
-    return fits ? std::max(0.001, left / static_cast<double>(programs_ - done_)) : 0;
+    const auto behind = static_cast<double>(programs_ - done_ - 1);
+    return fits ? std::max(0.001, left / (1 + kLonger * behind)) : 0;
   }
 
   /// Notes that a program has taken so long at least: those behind it do, too.

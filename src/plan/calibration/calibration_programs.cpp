@@ -24,9 +24,11 @@ struct ProgramPair {
 constexpr std::array<ProgramPair, 4> kPairs = {
     {{.gpt = {256, 4, 256, 4, 8192}, .llama = {256, 4, 256, 2, 8192}},
      {.gpt = {512, 8, 512, 1, 16384}, .llama = {512, 8, 512, 2, 16384}},
-     {.gpt = {1024, 16, 512, 1, 8192}, .llama = {1024, 16, 512, 1, 32768}},
+     {.gpt = {1024, 16, 512, 1, 8192}, .llama = {1024, 16, 512, 1, 16384}},
      {.gpt = {768, 12, 512, 1, 50304}, .llama = {768, 12, 1024, 1, 8192}}}};
 
+/// First values are uniform, which takes less time to draw than normal ones; both have their tables
+/// tied, which halves what is drawn and leaves out no kernel.
 std::vector<std::string> flags_of(const ProgramShape& shape, bool narrow, bool llama) {
   const auto text = [](Index value) { return std::to_string(value); };
   std::vector<std::string> flags = {"--num-layers",
@@ -51,15 +53,15 @@ std::vector<std::string> flags_of(const ProgramShape& shape, bool narrow, bool l
                                     "NullTokenizer",
                                     "--vocab-size",
                                     text(shape.vocabulary - 1),
-                                    "--mock-data"};
+                                    "--mock-data",
+                                    "--init-method-xavier-uniform"};
   if (narrow) {
     flags.push_back("--bf16");
   }
   if (llama) {
     flags.insert(flags.end(), {"--swiglu", "--normalization", "RMSNorm", "--disable-bias-linear",
                                "--position-embedding-type", "rope", "--group-query-attention",
-                               "--num-query-groups", text(shape.heads / 4),
-                               "--untie-embeddings-and-output-weights", "--hidden-dropout", "0",
+                               "--num-query-groups", text(shape.heads / 4), "--hidden-dropout", "0",
                                "--attention-dropout", "0"});
   }
   return flags;

@@ -15,7 +15,7 @@ namespace mpitron::plan {
 namespace {
 
 constexpr Index kMostSteps = 4;
-constexpr double kAgreement = 0.02;  // steps that are so near to each other are of a quiet machine
+constexpr double kAgreement = 0.03;  // steps that are so near to each other are of a quiet machine
 
 /// A program of one rank that can be stepped.
 class SteppedProgram {
