@@ -1,6 +1,6 @@
 // What generation takes beside reading its weights, keys and values once a step, or beside the
 // products of its rows, whichever is more: the whole engine, with scheduling, sampling and text.
-//   generation_bench [--summary FILE] [gpt2|llama|mamba|all] [repetitions]
+//   generation_bench [--summary FILE] [gpt2|llama|mamba|all] [repetitions] [fp32|bf16|int8|q4]
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -296,10 +296,10 @@ void overhead(Subject& subject) {
   }
 }
 
-void measure(Summary& summary, const Shape& shape, int repetitions) {
+void measure(Summary& summary, const Shape& shape, int repetitions,
+             std::span<const WeightFormat> formats) {
   const auto device = device::make_device("host");
-  for (const WeightFormat format :
-       {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::int8, WeightFormat::q4}) {
+  for (const WeightFormat format : formats) {
     models::GptModel model(config_of(shape, format), *device);
     model.initialize();
     constexpr Index kBlocks = (1024 + 256) / kBlockSize * kMostRequests;
@@ -331,10 +331,15 @@ int run(int argc, char** argv) {
   Summary summary(argc, argv);
   const std::string which = argc > 1 ? argv[1] : "gpt2";
   const int repetitions = argc > 2 ? std::atoi(argv[2]) : 3;
+  std::vector<WeightFormat> formats = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::int8,
+                                       WeightFormat::q4};
+  if (const auto only = kernels::weight_format(argc > 3 ? argv[3] : "")) {
+    formats = {*only};
+  }
   const device::HostRuntime runtime;
   for (const Shape& shape : shapes()) {
     if (which == "all" || shape.name.starts_with(which)) {
-      measure(summary, shape, repetitions);
+      measure(summary, shape, repetitions, formats);
     }
   }
   return summary.write() ? 0 : 1;

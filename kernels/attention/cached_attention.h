@@ -65,9 +65,9 @@ struct CacheAppend {
 ///
 /// Numerical contract
 ///   types:        q, caches, o fp32, bf16 or fp16, all the same; sinks of any of them
-///   accumulation: fp32 (reference: double), over positions in rising order, in groups that begin
-///                 at fixed positions: a row's bits depend on its own sequence and the block size
-///                 only, neither on other rows nor on the number of threads
+///   accumulation: fp32 (reference: double), bf16 of a score in pairs where the processor can; over
+///                 positions in rising order, in groups that begin at fixed ones: a row's bits
+///                 depend on its sequence and the block size alone, not on other rows or threads
 ///   visibility:   row i at position p sees positions max(0, p - window) .. p; where it is not
 ///                 causal, every row sees all positions up to that of the piece's first row
 ///   soft cap:     with softcap > 0 the scaled score x becomes softcap tanh(x / softcap)

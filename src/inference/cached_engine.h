@@ -23,7 +23,7 @@ class CachedEngine : public Engine {
 
  private:
   StepRunner runner_;
-  std::vector<float> logits_;
+  std::span<const float> logits_;
 };
 
 }  // namespace mpitron::inference

@@ -71,10 +71,7 @@ void RankWorker::run(const StepPlan& plan, Index rows) {
     return;
   }
   sending_logits_.wait();
-  logits_.clear();
-  if (rows > 0) {
-    runner_.append_logits(hidden, logits_);
-  }
+  logits_ = rows > 0 ? runner_.logits(hidden) : std::span<const float>();
 }
 
 /// Takes the newest plans and runs those that were told as many ticks ago as this stage's number,

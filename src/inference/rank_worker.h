@@ -34,7 +34,7 @@ class RankWorker {
   /// The plans of a new step (append_plans), one for each replica.
   void tick(std::span<const std::int64_t> words);
   /// Of the last stage: the wanted logits of what it ran last.
-  const std::vector<float>& logits() const { return logits_; }
+  std::span<const float> logits() const { return logits_; }
   const StepRunner& runner() const { return runner_; }
   const RankPlace& place() const { return place_; }
 
@@ -51,7 +51,7 @@ class RankWorker {
   std::deque<std::unique_ptr<ReceivedPlans>> recent_;  // the newest first, one for each stage
   TokenIds stand_in_token_ = {0};
   std::vector<Index> stand_in_blocks_;
-  std::vector<float> logits_;
+  std::span<const float> logits_;
   // What the next stage has not taken yet.
   tensor::Tensor sent_;
   comm::Work sending_, sending_logits_;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "config/layer_pattern.h"
+#include "kernels/elementwise/elementwise.h"
 #include "ops/elementwise/embedding.h"
 #include "ops/parallel/collectives.h"
 #include "ops/parallel/rows.h"
@@ -68,8 +69,7 @@ void StepRunner::warm_up() {
     plan.sequences[0].encoder_blocks = second;
     plan.sequences[0].encoder_size = 1;
   }
-  std::vector<float> logits;
-  append_logits(run(plan), logits);
+  logits(run(plan));
 }
 
 /// Rows behind each other with one adapter are one range.
@@ -246,11 +246,10 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
   return hidden;
 }
 
-/// Appends the logits of rows that are wanted, in the order of the plan; only these rows go through
-/// the output layer.
-void StepRunner::append_logits(const Var& hidden, std::vector<float>& logits) {
+/// Rows in the order of the plan; only those that are wanted go through the output layer.
+std::span<const float> StepRunner::logits(const Var& hidden) {
   if (wanted_.empty()) {
-    return;
+    return {};
   }
   const autograd::CachedPass pass{
       .cache = cache_, .states = states_, .weights = weights_, .pieces = {}};
@@ -260,14 +259,13 @@ void StepRunner::append_logits(const Var& hidden, std::vector<float>& logits) {
   const Tensor rows = ops::take_rows(context, ops::fold_rows(all_rows), on_device(wanted_));
   const Var all = model_.output(
       context, autograd::constant(rows.reshape({rows.shape()[0], 1, rows.shape()[1]})));
-  const Tensor values = tensor::to_host(device_, all.value);
-  const std::size_t before = logits.size();
-  logits.resize(before + static_cast<std::size_t>(values.numel()));
-  visit_dtype(values.dtype(), [&]<class T>() {
-    std::transform(values.data<T>(), values.data<T>() + values.numel(),
-                   logits.begin() + static_cast<std::ptrdiff_t>(before),
-                   [](T value) { return static_cast<float>(value); });
-  });
+  Tensor numbers = all.value;
+  if (numbers.dtype() != DType::f32) {
+    numbers = context.empty(all.value.shape(), DType::f32);
+    context.launch(kernels::Cast{.x = all.value.view(), .y = numbers.view()});
+  }
+  logits_ = tensor::to_host(device_, numbers);
+  return {logits_.data<float>(), static_cast<std::size_t>(logits_.numel())};
 }
 
 }  // namespace mpitron::inference

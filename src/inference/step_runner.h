@@ -24,8 +24,8 @@ class StepRunner {
   /// What this rank's layers make of its piece of a step's rows, [t, 1, h]. `input`: what the stage
   /// before has made of them; unused where the model has the embedding. Without rows: absent.
   autograd::Var run(const StepPlan& plan, const autograd::Var& input = {});
-  /// Appends the wanted rows' logits, fp32, of what `run` gave last.
-  void append_logits(const autograd::Var& hidden, std::vector<float>& logits);
+  /// Returns the wanted rows' logits, fp32, of what `run` gave last; valid until the next call.
+  std::span<const float> logits(const autograd::Var& hidden);
 
   /// Images that ids of steps may stand for.
   ImageMemory& images() { return images_; }
@@ -70,6 +70,7 @@ class StepRunner {
   std::vector<std::int64_t> ids_, positions_, wanted_;
   std::vector<std::int64_t> table_;
   std::vector<Index> own_blocks_;
+  tensor::Tensor logits_;
 };
 
 }  // namespace mpitron::inference

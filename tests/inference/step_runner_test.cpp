@@ -75,8 +75,7 @@ TEST(StepRunner, DecodesWhatWasEncoded) {
           plan.sequences.back().encoder_tokens = i == 0 ? first : second;
         }
       }
-      std::vector<float> rows;
-      runner.append_logits(runner.run(plan), rows);
+      const std::span<const float> rows = runner.logits(runner.run(plan));
       const auto half = rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2);
       got[0].insert(got[0].end(), rows.begin(), half);
       got[1].insert(got[1].end(), half, rows.end());

@@ -7,21 +7,22 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/host/common/views.h"
+#include "kernels/host/attention/cached_group.h"
 
 namespace mpitron::kernels {
 namespace {
 
 using namespace host;
+using cached::kGroup;
 using simd::Float;
 using simd::Int;
 using simd::kLanes;
 
-/// Positions that enter the softmax together.
-constexpr Index kGroup = kLanes;
-/// Queries of one group of heads that share a pass over its keys.
-constexpr int kQueries = 4;
-constexpr Index kMostValueVectors = 32;
+/// Queries of one group of heads that share a pass over its keys, and how many of them are in
+/// registers at a time.
+constexpr Index kQueries = 32;
+constexpr int kBeside = 4;
+constexpr Index kMostKey = 1024, kMostValue = 512;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 /// Elements of a cache [blocks, g, block_size, ..] before a row.
@@ -29,10 +30,11 @@ Index row_offset(const device::ConstTensorView& cache, Index block, Index group,
   return block * cache.stride(0) + group * cache.stride(1) + row * cache.stride(2);
 }
 
-void copy_rows(const In& from, const Out& cache, const CachedPiece& piece) {
+/// Copies rows [begin, end) of a piece.
+void copy_rows(const In& from, const Out& cache, const CachedPiece& piece, Index begin, Index end) {
   const Index size = cache.size(2), element = static_cast<Index>(size_of(cache.dtype));
   const auto bytes = static_cast<std::size_t>(cache.size(3) * element);
-  for (Index i = 0; i < piece.rows; ++i) {
+  for (Index i = begin; i < end; ++i) {
     const Index position = piece.first_position + i;
     const Index block = piece.blocks[static_cast<std::size_t>(position / size)];
     if (block < 0) {
@@ -53,10 +55,16 @@ struct Tile {
   Index group, first, count;
 };
 
-/// The running softmax of one query: largest score, sum of powers, weighted sum of values.
-struct Running {
-  float largest = -kInfinity, sum = 0;
-  Float values[kMostValueVectors] = {};
+/// What a thread keeps of a tile: its queries in units, a group's keys and values in the form in
+/// which several queries take them, and of each query its running softmax: largest score, sum of
+/// powers, weighted sum of values.
+struct alignas(64) Memory {
+  float queries[kQueries * kMostKey];
+  float keys[kGroup * kMostKey];
+  float values[kGroup * kMostValue];
+  float powers[kQueries * kGroup];
+  float sums[kQueries * kMostValue];
+  float largest[kQueries], total[kQueries];
 };
 
 template <class T, class O>
@@ -64,13 +72,13 @@ class Attention {
  public:
   explicit Attention(const CachedAttention& kernel)
       : k_(kernel),
-        key_stride_(kernel.key_cache.stride(2)),
-        value_stride_(kernel.value_cache.stride(2)),
         block_size_(kernel.key_cache.size(2)),
         d_(kernel.key_cache.size(3)),
         dv_(kernel.value_cache.size(3)),
+        units_(Units::steps(d_) * kLanes),
+        value_width_((dv_ + kLanes - 1) / kLanes * kLanes),
         per_group_(kernel.q.size(3)) {
-    MPITRON_CHECK(dv_ <= kMostValueVectors * kLanes, dv_);
+    MPITRON_CHECK(d_ <= kMostKey && dv_ <= kMostValue, d_, dv_);
   }
 
   Index tiles_of(const CachedPiece& piece) const {
@@ -86,19 +94,23 @@ class Attention {
   }
   /// Runs tiles [begin, end), counted in the order of pieces.
   void run(Index begin, Index end) const {
+    Memory memory;
     Index before = 0;
     for (const CachedPiece& piece : k_.pieces) {
       const Index tiles = tiles_of(piece), of_group = tiles / k_.q.size(2);
       for (Index i = std::max(begin, before); i < std::min(end, before + tiles); ++i) {
         const Index first = (i - before) % of_group * kQueries;
         attend({piece, (i - before) / of_group, first,
-                std::min<Index>(kQueries, piece.rows * per_group_ - first)});
+                std::min<Index>(kQueries, piece.rows * per_group_ - first)},
+               memory);
       }
       before += tiles;
     }
   }
 
  private:
+  using Units = cached::Units<T>;
+
   Index position_of(const Tile& tile, Index query) const {
     return tile.piece.first_position + (k_.causal ? (tile.first + query) / per_group_ : 0);
   }
@@ -108,181 +120,183 @@ class Attention {
   Index head_of(const Tile& tile, Index query) const {
     return tile.group * per_group_ + (tile.first + query) % per_group_;
   }
-  const T* query(const Tile& tile, Index query) const {
+  const T* query_of(const Tile& tile, Index query) const {
     const Index i = tile.first + query, row = tile.piece.first_row + i / per_group_;
     return k_.q.as<T>() + row * k_.q.stride(0) + tile.group * k_.q.stride(2) +
            i % per_group_ * k_.q.stride(3);
   }
 
-  void attend(const Tile& tile) const {
-    Running running[kQueries];
-    start(tile, running);
+  /// Up to sixteen neighbouring positions; without keys where they are not here.
+  struct Positions {
+    Index first;
+    cached::Rows<T> keys, values;
+  };
+  Positions positions_from(const Tile& tile, Index first, Index last) const {
+    const Index step = std::min(kGroup, block_size_), count = std::min(step, last + 1 - first);
+    const Index block =
+        count > 0 ? tile.piece.blocks[static_cast<std::size_t>(first / block_size_)] : -1;
+    if (block < 0) {
+      return {first, {}, {}};
+    }
+    const auto rows = [&](const In& cache, Index size) {
+      const Index offset = row_offset(cache, block, tile.group, first % block_size_);
+      return cached::Rows<T>{cache.as<T>() + offset, cache.stride(2), count, size};
+    };
+    return {first, rows(k_.key_cache, d_), rows(k_.value_cache, dv_)};
+  }
+
+  void attend(const Tile& tile, Memory& memory) const {
+    start(tile, memory);
     const Index step = std::min(kGroup, block_size_);
     const Index last = position_of(tile, tile.count - 1);
-    for (Index first = first_visible(position_of(tile, 0)) / step * step; first <= last;
-         first += step) {
-      const Index block = tile.piece.blocks[static_cast<std::size_t>(first / block_size_)];
-      if (block < 0) {
-        continue;
+    Positions at = positions_from(tile, first_visible(position_of(tile, 0)) / step * step, last);
+    while (at.first <= last) {
+      const Positions next = positions_from(tile, at.first + step, last);
+      if (next.keys.data != nullptr) {  // the processor does not foresee where blocks lie
+        next.keys.fetch();
+        next.values.fetch();
       }
-      const Index row = first % block_size_;
-      const Positions at{
-          k_.key_cache.as<T>() + row_offset(k_.key_cache, block, tile.group, row),
-          k_.value_cache.as<T>() + row_offset(k_.value_cache, block, tile.group, row), first,
-          std::min(step, last + 1 - first)};
-      if (tile.count == kQueries) {
-        add<kQueries>(tile, 0, at, running);
-      } else {
-        for (int query = 0; query < tile.count; ++query) {
-          add<1>(tile, query, at, running);
-        }
+      if (at.keys.data != nullptr) {
+        tile.count == 1 ? add_to_one(tile, at, memory) : add_to_many(tile, at, memory);
       }
+      at = next;
     }
-    finish(tile, running);
+    finish(tile, memory);
   }
   /// A sink is a score that is there before the first key, with power 1 and no value.
-  void start(const Tile& tile, Running* running) const {
-    if (!k_.sinks && !k_.zero_sink) {
-      return;
-    }
+  void start(const Tile& tile, Memory& memory) const {
+    std::fill_n(memory.sums, tile.count * value_width_, 0.F);
     for (Index query = 0; query < tile.count; ++query) {
-      running[query].largest = 0;
-      running[query].sum = 1;
+      const T* from = query_of(tile, query);
+      for (Index j = 0; j < d_; j += Units::kStep) {
+        simd::store(memory.queries + query * units_ + j / Units::kNumbers,
+                    Units::load(from, j, d_));
+      }
+      const bool sink = k_.sinks || k_.zero_sink;
+      memory.largest[query] = sink ? 0 : -kInfinity;
+      memory.total[query] = sink ? 1 : 0;
       if (k_.sinks) {
         visit_dtype(k_.sinks.dtype, [&]<class S>() {
-          running[query].largest = static_cast<float>(k_.sinks.as<S>()[head_of(tile, query)]);
+          memory.largest[query] = static_cast<float>(k_.sinks.as<S>()[head_of(tile, query)]);
         });
       }
     }
   }
-  /// Neighbouring rows of the cache, and the position of the first.
-  struct Positions {
-    const T* keys;
-    const T* values;
-    Index first, count;
-  };
-
-  template <int Q>
-  void add(const Tile& tile, int first_query, const Positions& at, Running* running) const {
-    Float scores[Q];
-    multiply_keys<Q>(tile, first_query, at, scores);
-    Float powers[Q];
-    for (int q = 0; q < Q; ++q) {
-      powers[q] = weigh(tile, first_query + q, at, scores[q], running[first_query + q]);
+  void add_to_one(const Tile& tile, const Positions& at, Memory& memory) const {
+    const Float scores = cached::multiply_keys(memory.queries, at.keys);
+    simd::store(memory.powers, weigh(tile, 0, at, scaled(scores), memory));
+    cached::add_values<1>(at.values, memory.powers, memory.sums, value_width_);
+  }
+  void add_to_many(const Tile& tile, const Positions& at, Memory& memory) const {
+    cached::turn_keys(at.keys, memory.keys);
+    cached::widen_values(at.values, memory.values, value_width_);
+    Index query = 0;
+    for (; query + kBeside <= tile.count; query += kBeside) {
+      add<kBeside>(tile, query, at, memory);
     }
-    add_values<Q>(at, powers, running + first_query);
+    for (; query < tile.count; ++query) {
+      add<1>(tile, query, at, memory);
+    }
   }
   template <int Q>
-  void multiply_keys(const Tile& tile, int first_query, const Positions& at,
-                     Float (&scores)[Q]) const {
-    const T* queries[Q];
+  void add(const Tile& tile, Index first, const Positions& at, Memory& memory) const {
+    Float scores[Q];
+    cached::multiply_turned<T, Q>(memory.keys, units_ / kLanes, memory.queries + first * units_,
+                                  units_, scores);
+    float* const powers = memory.powers + first * kGroup;
     for (int q = 0; q < Q; ++q) {
-      queries[q] = query(tile, first_query + q);
+      simd::store(powers + q * kGroup, weigh(tile, first + q, at, scaled(scores[q]), memory));
     }
-    Float sums[Q][kLanes] = {};
-    for (Index i = 0; i < at.count; ++i) {
-      const T* key = at.keys + i * key_stride_;
-      simd::for_lanes(d_, [&](Index j, auto lanes) {
-        const Float part = simd::load(key + j, lanes);
-        for (int q = 0; q < Q; ++q) {
-          sums[q][i] = simd::fma(simd::load(queries[q] + j, lanes), part, sums[q][i]);
-        }
-      });
-    }
-    for (int q = 0; q < Q; ++q) {
-      scores[q] = simd::lane_sums(sums[q]) * k_.scale;
-      if (k_.softcap > 0) {
-        scores[q] = k_.softcap * simd::tanh(scores[q] / k_.softcap);
-      }
-    }
+    const cached::Rows<float> values{memory.values, value_width_, at.values.count, dv_};
+    cached::add_values<Q>(values, powers, memory.sums + first * value_width_, value_width_);
+  }
+  Float scaled(Float score) const {
+    score *= k_.scale;
+    return k_.softcap > 0 ? k_.softcap * simd::tanh(score / k_.softcap) : score;
   }
   /// Returns e^(score - largest) of the visible positions, 0 of the others; scales what came
   /// before.
-  Float weigh(const Tile& tile, int query, const Positions& at, Float scores,
-              Running& running) const {
+  Float weigh(const Tile& tile, Index query, const Positions& at, Float scores,
+              Memory& memory) const {
     const Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     const Index position = position_of(tile, query);
     if (k_.bias) {
       scores += bias_of(tile, query, at);
     }
     const auto begin = static_cast<std::int32_t>(first_visible(position) - at.first);
-    const auto end = static_cast<std::int32_t>(std::min(position + 1 - at.first, at.count));
+    const auto end = static_cast<std::int32_t>(std::min(position + 1 - at.first, at.keys.count));
     const Int visible = (lane >= begin) & (lane < end);
     scores = visible ? scores : simd::splat(-kInfinity);
-    const float largest = std::max(running.largest, simd::lane_max(scores));
+    float& before = memory.largest[query];
+    const float largest = std::max(before, simd::largest_lane(scores));
     if (largest == -kInfinity) {
       return Float{};
     }
     const Float powers = visible ? simd::exp(scores - largest) : Float{};
-    if (largest > running.largest) {
-      const float factor = std::exp(running.largest - largest);
-      running.sum *= factor;
-      for (Index v = 0; v * kLanes < dv_; ++v) {
-        running.values[v] *= factor;
+    if (largest > before) {
+      const float factor = std::exp(before - largest);
+      memory.total[query] *= factor;
+      float* const sums = memory.sums + query * value_width_;
+      for (Index j = 0; j < value_width_; j += kLanes) {
+        simd::store(sums + j, simd::load(sums + j) * factor);
       }
-      running.largest = largest;
+      before = largest;
     }
-    running.sum += simd::lane_sum(powers);
+    memory.total[query] += simd::lane_sum(powers);
     return powers;
   }
   /// Looks the bias of the visible positions up; that of others is never read.
-  Float bias_of(const Tile& tile, int query, const Positions& at) const {
+  Float bias_of(const Tile& tile, Index query, const Positions& at) const {
     const Index position = position_of(tile, query), middle = k_.bias.size(0) / 2;
     Float bias{};
     visit_dtype(k_.bias.dtype, [&]<class B>() {
       const B* of_head = k_.bias.as<B>() + head_of(tile, query);
-      for (Index i = 0; i < std::min(at.count, position + 1 - at.first); ++i) {
+      for (Index i = 0; i < std::min(at.keys.count, position + 1 - at.first); ++i) {
         const Index row = at.first + i - position + middle;
         bias[i] = static_cast<float>(of_head[row * k_.bias.stride(0)]);
       }
     });
     return bias;
   }
-  template <int Q>
-  void add_values(const Positions& at, const Float (&powers)[Q], Running* running) const {
-    simd::for_lanes(dv_, [&](Index j, auto lanes) {
-      Float sums[Q];
-      for (int q = 0; q < Q; ++q) {
-        sums[q] = running[q].values[j / kLanes];
-      }
-      for (Index i = 0; i < at.count; ++i) {
-        const Float value = simd::load(at.values + i * value_stride_ + j, lanes);
-        for (int q = 0; q < Q; ++q) {
-          sums[q] = simd::fma(value, simd::splat(powers[q][i]), sums[q]);
-        }
-      }
-      for (int q = 0; q < Q; ++q) {
-        running[q].values[j / kLanes] = sums[q];
-      }
-    });
-  }
-  void finish(const Tile& tile, const Running* running) const {
+  void finish(const Tile& tile, const Memory& memory) const {
     for (Index query = 0; query < tile.count; ++query) {
       const Index row = tile.piece.first_row + (tile.first + query) / per_group_;
       const Index head = row * k_.o.size(1) + head_of(tile, query);
       O* out = k_.o.as<O>() + head * dv_;
-      const float sum = running[query].sum, factor = sum > 0 ? 1.f / sum : 0.f;
+      const float sum = memory.total[query], factor = sum > 0 ? 1.f / sum : 0.f;
       if (k_.lse) {
-        k_.lse.as<float>()[head] = running[query].largest + std::log(sum);
+        k_.lse.as<float>()[head] = memory.largest[query] + std::log(sum);
       }
+      const float* const values = memory.sums + query * value_width_;
       simd::for_lanes(dv_, [&](Index j, auto lanes) {
-        simd::store(out + j, running[query].values[j / kLanes] * factor, lanes);
+        simd::store(out + j, simd::load(values + j) * factor, lanes);
       });
     }
   }
 
   const CachedAttention& k_;
-  Index key_stride_, value_stride_, block_size_, d_, dv_, per_group_;
+  Index block_size_, d_, dv_;
+  Index units_, value_width_;  // of a row in memory
+  Index per_group_;
 };
 
 }  // namespace
 
 void run(device::HostStream&, const CacheAppend& kernel) {
   MPITRON_CHECK(kernel.k.dtype == kernel.key_cache.dtype, name_of(kernel.k.dtype));
+  Index rows = 0;
   for (const CachedPiece& piece : kernel.pieces) {
-    copy_rows(kernel.k, kernel.key_cache, piece);
-    copy_rows(kernel.v, kernel.value_cache, piece);
+    rows += piece.rows;
   }
+  for_ranges(rows, kernel.k.numel() + kernel.v.numel(), [&](Index begin, Index end) {
+    for (const CachedPiece& piece : kernel.pieces) {
+      const Index first = std::clamp(begin, Index{0}, piece.rows);
+      const Index last = std::clamp(end, first, piece.rows);
+      copy_rows(kernel.k, kernel.key_cache, piece, first, last);
+      copy_rows(kernel.v, kernel.value_cache, piece, first, last);
+      begin -= piece.rows, end -= piece.rows;
+    }
+  });
 }
 
 void run(device::HostStream&, const CachedAttention& kernel) {

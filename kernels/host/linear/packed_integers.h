@@ -47,11 +47,16 @@ struct EightBits {
       }
     }
     for (int m = 0; m < M; ++m) {
-      const simd::Float scale = simd::splat(x.scales[(row + m) * x.groups + g]);
+      const simd::Float scale = factor(block, k_filled, g, x.scales[(row + m) * x.groups + g]);
       for (int b = 0; b < B; ++b) {
         sums[m][b] = simd::fma(__builtin_convertvector(dots[m][b], simd::Float), scale, sums[m][b]);
       }
     }
+  }
+  /// Returns what a group's sums are multiplied by; `of_row`: the scale of the row's group.
+  static simd::Float factor(const std::uint8_t* /*block*/, Index /*k_filled*/, Index /*group*/,
+                            float of_row) {
+    return simd::splat(of_row);
   }
   /// Returns the scale of the block's features, which is applied once at the end.
   static simd::Float scale(const std::uint8_t* block, Index k) {
@@ -64,6 +69,25 @@ struct FourBits {
   static constexpr WeightFormat kFormat = WeightFormat::q4;
   using Rows = IntegerRows;
 
+  /// Sixteen features' weights of four inputs, and of the four that lie sixteen inputs behind them.
+  struct Quads {
+    quads::Bytes low, high;
+  };
+  static Quads load(const std::uint8_t* block, Index group, Index i) {
+    const quads::Bytes both = quads::load(block + (group * 4 + i) * 64);
+    return {both & 15, both >> 4};
+  }
+  /// Stores the weights of groups [begin, end) as bytes in rising order of inputs, [K/4][f][4].
+  static void unpack(const std::uint8_t* block, Index begin, Index end, std::uint8_t* to) {
+    for (Index g = begin; g < end; ++g, to += 512) {
+      for (Index i = 0; i < 4; ++i) {
+        const Quads weights = load(block, g, i);
+        __builtin_memcpy(to + i * 64, &weights.low, sizeof weights.low);
+        __builtin_memcpy(to + 256 + i * 64, &weights.high, sizeof weights.high);
+      }
+    }
+  }
+
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
                                                simd::Float (&sums)[M][B]) {
@@ -75,29 +99,31 @@ struct FourBits {
       }
     }
     for (Index i = 0; i < 4; ++i) {
-      quads::Bytes low[B], high[B];
+      Quads weights[B];
       for (int b = 0; b < B; ++b) {
-        const quads::Bytes both = quads::load(block + b * bytes + (g * 4 + i) * 64);
-        low[b] = both & 15;
-        high[b] = both >> 4;
+        weights[b] = load(block + b * bytes, g, i);
       }
       for (int m = 0; m < M; ++m) {
         const std::int8_t* factors = x.row(row + m) + g * 32 + i * 4;
         for (int b = 0; b < B; ++b) {
-          dots[m][b] = quads::dot(dots[m][b], low[b], factors);
-          dots[m][b] = quads::dot(dots[m][b], high[b], factors + 16);
+          dots[m][b] = quads::dot(dots[m][b], weights[b].low, factors);
+          dots[m][b] = quads::dot(dots[m][b], weights[b].high, factors + 16);
         }
       }
     }
-    const Index scales = k_filled * simd::kLanes / 2 + g * simd::kLanes * 2;
     for (int b = 0; b < B; ++b) {
-      const auto* halves = reinterpret_cast<const Float16*>(block + b * bytes + scales);
-      const simd::Float of_weights = simd::load(halves);
       for (int m = 0; m < M; ++m) {
-        const simd::Float scale = of_weights * x.scales[(row + m) * x.groups + g];
+        const simd::Float scale =
+            factor(block + b * bytes, k_filled, g, x.scales[(row + m) * x.groups + g]);
         sums[m][b] = simd::fma(__builtin_convertvector(dots[m][b], simd::Float), scale, sums[m][b]);
       }
     }
+  }
+  /// Returns the product of the features' and the row's scale of a group.
+  [[gnu::always_inline]] static simd::Float factor(const std::uint8_t* block, Index k_filled,
+                                                   Index group, float of_row) {
+    const Index scales = k_filled * simd::kLanes / 2 + group * simd::kLanes * 2;
+    return simd::load(reinterpret_cast<const Float16*>(block + scales)) * of_row;
   }
   static simd::Float scale(const std::uint8_t* /*block*/, Index /*k*/) { return simd::splat(1.F); }
 };

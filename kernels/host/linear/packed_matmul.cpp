@@ -22,8 +22,13 @@ static_assert(kPackedColumns == kLanes);
 constexpr Index kRows = 8;
 
 /// Blocks of columns that are summed side by side: few rows need many chains of additions, many
-/// rows need the registers.
-constexpr int blocks_beside(int rows, bool integers) {
+/// rows need the registers, twice as many where each group of 4-bit weights has sums of its own.
+template <class Weights>
+constexpr int blocks_beside(int rows) {
+  if (std::is_same_v<Weights, packed::FourBits>) {
+    return rows <= 1 ? 4 : rows <= 4 ? 2 : 1;
+  }
+  const bool integers = std::is_same_v<typename Weights::Rows, IntegerRows>;
   return rows <= 4 ? 4 : rows <= 6 ? (integers ? 2 : 4) : integers ? 2 : 3;
 }
 
@@ -84,7 +89,7 @@ class Product {
 
  private:
   static constexpr bool kIntegers = std::is_same_v<typename Weights::Rows, IntegerRows>;
-  static Index beside_of(Index rows) { return blocks_beside(static_cast<int>(rows), kIntegers); }
+  static Index beside_of(Index rows) { return blocks_beside<Weights>(static_cast<int>(rows)); }
 
   template <int M, int B>
   void multiply_tile(Index row, Index block) const {
@@ -114,7 +119,7 @@ class Product {
   template <int M>
   void multiply_rows(Index row, Index rows, Index block, Index count) const {
     if (rows >= M) {
-      multiply_blocks<M, blocks_beside(M, kIntegers)>(row, block, count);
+      multiply_blocks<M, blocks_beside<Weights>(M)>(row, block, count);
     } else if constexpr (M > 1) {
       multiply_rows<M - 1>(row, rows, block, count);
     }
@@ -150,9 +155,12 @@ bool takes_bf16(const PackedMatmul& kernel) {
   return kernel.x.dtype == DType::bf16 && kernel.format == WeightFormat::bf16 &&
          (packed::kPairProducts || packed::has_tiles());
 }
-/// Whether the processor's matrix units multiply.
+/// Whether the processor's matrix units multiply. Weights of 4 bits have to be unpacked in memory
+/// for them, which few rows are not worth; their sums are the same either way.
 bool takes_tiles(const PackedMatmul& kernel) {
-  return packed::has_tiles() && (takes_bf16(kernel) || kernel.format == WeightFormat::int8);
+  constexpr Index kFewRows = 4;
+  const bool enough = kernel.format != WeightFormat::q4 || kernel.x.size(0) > kFewRows;
+  return packed::has_tiles() && (takes_bf16(kernel) || takes_integers(kernel)) && enough;
 }
 /// Tells whether rows are copied and filled up with zeros, since tiles of the matrix units are
 /// whole.
@@ -225,6 +233,8 @@ IntegerRows rounded_rows(const PackedMatmul& kernel) {
   return rows;
 }
 
+#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
+
 /// Returns rows of bf16, filled up with zeros to whole tiles where they are not.
 NumberRows<BFloat16> pair_rows(const PackedMatmul& kernel) {
   if (!fills_rows(kernel)) {
@@ -239,8 +249,6 @@ NumberRows<BFloat16> pair_rows(const PackedMatmul& kernel) {
   });
   return {copy, heads * filled, filled};
 }
-
-#if defined(__AMX_BF16__) && defined(__AMX_INT8__)
 
 template <class Kind>
 void multiply_tiles(const PackedMatmul& kernel, const typename Kind::Rows& x) {
@@ -258,14 +266,15 @@ void multiply_tiles(const PackedMatmul& kernel, const typename Kind::Rows& x) {
                    const Results<Y> results{
                        kernel.y.as<Y>() + (head > 0 ? head * kernel.y.stride(1) : 0),
                        kernel.y.stride(0), n, kernel.bias};
-                   packed::TiledProduct<Kind> product(x.of_head(head, m), m, k, weights,
-                                                      scratch + worker * packed::tile_sums(m));
+                   packed::TiledProduct<Kind, packed::MatrixUnit> product(
+                       x.of_head(head, m), m, k, weights,
+                       scratch + worker * packed::tile_memory(kernel.format, m));
                    const Index first = head * pairs;
                    product.run(2 * std::max(begin - first, Index{0}),
                                std::min(2 * std::min(end - first, pairs), blocks),
                                [&](Index row, Index block, Float sum) {
-                                 if constexpr (std::is_same_v<Kind, packed::ByteTiles>) {
-                                   sum *= packed::EightBits::scale(
+                                 if constexpr (!std::is_same_v<Kind, packed::PairTiles>) {
+                                   sum *= Kind::Weights::scale(
                                        weights + block * packed_block_bytes(kernel.format, k), k);
                                  }
                                  results.store(row, block * kLanes, sum);
@@ -281,8 +290,10 @@ bool multiply_by_tiles(const PackedMatmul& kernel) {
   }
   if (kernel.format == WeightFormat::bf16) {
     multiply_tiles<packed::PairTiles>(kernel, pair_rows(kernel));
-  } else {
+  } else if (kernel.format == WeightFormat::int8) {
     multiply_tiles<packed::ByteTiles>(kernel, rounded_rows(kernel));
+  } else {
+    multiply_tiles<packed::NibbleTiles>(kernel, rounded_rows(kernel));
   }
   return true;
 }
@@ -298,7 +309,9 @@ bool multiply_by_tiles(const PackedMatmul& /*kernel*/) {
 }  // namespace
 
 Index workspace_bytes(const device::HostStream&, const PackedMatmul& kernel) {
-  const Index tiles = takes_tiles(kernel) ? packed::tile_sums(kernel.x.size(0)) * max_workers() : 0;
+  const Index tiles = takes_tiles(kernel)
+                          ? packed::tile_memory(kernel.format, kernel.x.size(0)) * max_workers()
+                          : 0;
   return taken_bytes(kernel) + tiles * Index{sizeof(float)};
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "kernels/host/common/largest_lane.h"
 #include "kernels/host/common/views.h"
 #include "kernels/linear/packed_matmul.h"
 
@@ -70,23 +71,20 @@ void round_row(const X* x, Index k, WeightFormat format, const IntegerRows& rows
     simd::for_lanes(count, [&](Index i, auto lanes) {
       most = simd::max(most, simd::abs(simd::load(x + begin + i, lanes)));
     });
-    const float scale = scale_of_8_bits(simd::lane_max(most));
+    const float scale = scale_of_8_bits(simd::largest_lane(most));
     const float reciprocal = reciprocal_of(scale);
-    simd::Int sum{};
+    simd::Float sum{};  // exact: small integers
     simd::for_lanes(count, [&](Index i, auto lanes) {
       const simd::Float scaled = simd::round(simd::load(x + begin + i, lanes) * reciprocal);
       const simd::Float clamped =
           simd::max(simd::min(scaled, simd::splat(127.F)), simd::splat(-127.F));
-      const simd::Int integers = __builtin_convertvector(clamped, simd::Int);
-      sum += integers;  // lanes outside hold 0
-      for (Index lane = 0; lane < lanes.count; ++lane) {
-        to[begin + i + lane] = static_cast<std::int8_t>(integers[lane]);
-      }
+      sum += clamped;  // lanes outside hold 0
+      using Bytes [[gnu::vector_size(16)]] = std::int8_t;
+      const Bytes bytes =
+          __builtin_convertvector(__builtin_convertvector(clamped, simd::Int), Bytes);
+      __builtin_memcpy(to + begin + i, &bytes, static_cast<std::size_t>(lanes.count));
     });
-    std::int32_t total = 0;
-    for (int lane = 0; lane < simd::kLanes; ++lane) {
-      total += sum[lane];
-    }
+    const auto total = static_cast<std::int32_t>(simd::lane_sum(sum));
     rows.scales[row * rows.groups + g] = scale;
     rows.shifts[row * rows.groups + g] = static_cast<std::int32_t>(-shift) * total;
   }

@@ -1,4 +1,4 @@
-#include "kernels/host/linear/packed_tiles.h"
+#include "kernels/host/linear/matrix_unit.h"
 #include "kernels/host/state_space/small_product.h"
 
 #if defined(__AMX_BF16__) && defined(__AMX_INT8__) && defined(__AVX512BF16__)
@@ -12,9 +12,11 @@ namespace mpitron::kernels::host {
 namespace {
 
 namespace vectors = attention::avx512;
+using Unit = packed::MatrixUnit;
 
 constexpr Index kTileRows = 16, kTileSteps = 32;  // steps of the reduction: pairs in 16 words
 constexpr Index kTileWords = 256;
+constexpr Index kRow = 64;              // bytes of a tile's row
 constexpr Index kPair = 2 * kTileRows;  // rows or columns that are computed together
 
 /// 32 bf16 nearest to what is given, and 32 nearest to what these lack of it.
@@ -101,35 +103,21 @@ class TileSums {
   TileSums(float* c, Index columns) : c_(c), columns_(columns), bytes_(columns * 4) {}
   void start(bool adds) const {
     if (adds) {
-      _tile_loadd(0, c_, bytes_);
-      _tile_loadd(1, c_ + kTileRows, bytes_);
-      _tile_loadd(2, c_ + kTileRows * columns_, bytes_);
-      _tile_loadd(3, c_ + kTileRows * columns_ + kTileRows, bytes_);
+      Unit::load_sums<2, 2>(c_, c_ + kTileRows * columns_, bytes_);
     } else {
-      _tile_zero(0);
-      _tile_zero(1);
-      _tile_zero(2);
-      _tile_zero(3);
+      Unit::clear_sums();
     }
   }
   /// Adds the products of two blocks of rows, `next_a` words apart, and two of columns, `next_b`
   /// apart; tiles of a block's steps follow each other.
   static void add(const float* a, Index next_a, const float* b, Index next_b, Index steps) {
-    constexpr Index kRow = 64;
     for (Index step = 0; step < steps; ++step, a += kTileWords, b += kTileWords) {
-      _tile_loadd(4, a, kRow);
-      _tile_loadd(5, a + next_a, kRow);
-      _tile_loadd(6, b, kRow);
-      _tile_loadd(7, b + next_b, kRow);
-      packed::PairTiles::multiply<2, 2>();
+      Unit::load_rows<2>(a, a + next_a, kRow);
+      Unit::load_weights<2>(b, b + next_b);
+      Unit::multiply_pairs<2, 2>();
     }
   }
-  void finish() const {
-    _tile_stored(0, c_, bytes_);
-    _tile_stored(1, c_ + kTileRows, bytes_);
-    _tile_stored(2, c_ + kTileRows * columns_, bytes_);
-    _tile_stored(3, c_ + kTileRows * columns_ + kTileRows, bytes_);
-  }
+  void finish() const { Unit::store_sums<2, 2>(c_, c_ + kTileRows * columns_, bytes_); }
 
  private:
   float* c_;
@@ -143,7 +131,7 @@ struct SplitFactors {
 void multiply(const ProductSize& size, SplitFactors& factors, bool adds, float* c) {
   const Index steps = size.k / kTileSteps, next = steps * kTileWords;
   const bool exact_a = factors.a.exact(), exact_b = factors.b.exact();
-  packed::configure_tiles(kTileRows);
+  Unit::configure(kTileRows, kRow);
   for (Index row = 0; row < size.m; row += kPair) {
     const Index first = size.triangle == Triangle::upper ? row / kTileSteps : 0;
     const Index last =
@@ -165,7 +153,7 @@ void multiply(const ProductSize& size, SplitFactors& factors, bool adds, float* 
       sums.finish();
     }
   }
-  _tile_release();
+  Unit::release();
 }
 
 }  // namespace

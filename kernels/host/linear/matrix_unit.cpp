@@ -1,6 +1,6 @@
 // Asks Linux for the state of the matrix units, which a process must request once (arch_prctl,
 // since Linux 5.16).
-#include "kernels/host/linear/packed_tiles.h"
+#include "kernels/host/linear/matrix_unit.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

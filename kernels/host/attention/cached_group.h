@@ -1,0 +1,230 @@
+#pragma once
+#include <cstring>
+
+#include "kernels/host/common/largest_lane.h"
+#include "kernels/host/common/views.h"
+
+#if defined(__AVX512BF16__) && defined(__AVX512BW__)
+#include "kernels/host/attention/attention_bf16_avx512.h"
+#endif
+
+// Multiplies queries by the keys of a group of neighbouring positions, and adds their values: the
+// arithmetic of attention to a cache (cached_attention.cpp). One query takes keys and values as
+// they lie in the cache; several share keys that are turned and values that are widened once. Both
+// ways add in the same order, so that a query has the same bits alone and among others.
+
+namespace mpitron::kernels::host::cached {
+
+using simd::Float;
+using simd::Int;
+using simd::kLanes;
+
+/// Positions that enter the softmax together.
+inline constexpr Index kGroup = kLanes;
+
+#if defined(__AVX512BF16__) && defined(__AVX512BW__)
+/// Whether the processor multiplies pairs of bf16.
+inline constexpr bool kPairProducts = true;
+inline Float add_pairs(Float sum, Float a, Float b) {
+  return (Float)attention::avx512::dot_pairs((__m512)a, (__m512)b, (__m512)sum);
+}
+#else
+inline constexpr bool kPairProducts = false;
+inline Float add_pairs(Float sum, Float /*a*/, Float /*b*/) {
+  return sum;
+}
+#endif
+
+/// What products of keys of type T are made of: units of 32 bits, which are a number in fp32 or,
+/// where the processor multiplies them, a pair of bf16.
+template <class T>
+struct Units {
+  static constexpr bool kPairs = std::is_same_v<T, BFloat16> && kPairProducts;
+  static constexpr Index kNumbers = kPairs ? 2 : 1;
+  /// Numbers of sixteen units, a vector.
+  static constexpr Index kStep = kNumbers * kLanes;
+
+  static Index steps(Index d) { return (d + kStep - 1) / kStep; }
+
+  /// The units from number j of x[0 .. d) on; zeros beyond.
+  static Float load(const T* x, Index j, Index d) {
+    const Index left = d - j;
+    if constexpr (kPairs) {
+      Float units{};
+      if (left >= kStep) {
+        std::memcpy(&units, x + j, sizeof units);
+      } else {
+        std::memcpy(&units, x + j, static_cast<std::size_t>(left) * sizeof(T));
+      }
+      return units;
+    } else {
+      return left >= kLanes ? simd::load(x + j) : simd::load(x + j, simd::Part{left});
+    }
+  }
+  static Float add(Float sum, Float a, Float b) {
+    if constexpr (kPairs) {
+      return add_pairs(sum, a, b);
+    } else {
+      return simd::fma(a, b, sum);
+    }
+  }
+  static Float splat(const float* unit) {
+    std::int32_t bits = 0;
+    std::memcpy(&bits, unit, sizeof bits);
+    return (Float)(Int{} + bits);
+  }
+};
+
+/// Exchanges lanes that `distance` parts with vectors that it parts.
+template <int distance, int... lane>
+void exchange(Float& a, Float& b, std::integer_sequence<int, lane...>) {
+  const Float x = a, y = b;
+  a = __builtin_shufflevector(x, y, ((lane & distance) != 0 ? kLanes + lane - distance : lane)...);
+  b = __builtin_shufflevector(x, y, ((lane & distance) != 0 ? kLanes + lane : lane + distance)...);
+}
+template <int distance>
+void exchange_all(Float (&x)[kLanes]) {
+  for (int i = 0; i < kLanes; ++i) {
+    if ((i & distance) == 0) {
+      exchange<distance>(x[i], x[i + distance], std::make_integer_sequence<int, kLanes>());
+    }
+  }
+}
+/// Makes rows of sixteen vectors columns.
+inline void turn(Float (&x)[kLanes]) {
+  exchange_all<8>(x);
+  exchange_all<4>(x);
+  exchange_all<2>(x);
+  exchange_all<1>(x);
+}
+
+/// Neighbouring rows of a cache.
+template <class T>
+struct Rows {
+  const T* data;
+  Index stride, count, size;  // `size` numbers each
+
+  const T* row(Index i) const { return data + i * stride; }
+  /// Asks for all of them to come.
+  void fetch() const {
+    const auto* const begin = reinterpret_cast<const char*>(data);
+    const Index bytes = ((count - 1) * stride + size) * Index{sizeof(T)};
+    for (Index i = 0; i < bytes; i += 64) {
+      simd::prefetch(begin + i);
+    }
+  }
+};
+
+/// Scores of a query, given in units, at up to sixteen positions; 0 beyond. Sixteen units are added
+/// side by side, and these sums as in simd::lane_sum.
+template <class T>
+Float multiply_keys(const float* query, const Rows<T>& keys) {
+  using U = Units<T>;
+  Float sums[kLanes];
+  for (Index i = 0; i < kGroup; ++i) {
+    Float sum{};
+    for (Index j = 0; i < keys.count && j < keys.size; j += U::kStep) {
+      sum = U::add(sum, U::load(keys.row(i), j, keys.size), simd::load(query + j / U::kNumbers));
+    }
+    sums[i] = sum;
+  }
+  return simd::lane_sums(sums);
+}
+
+/// Stores the keys of sixteen positions unit by unit, [steps, 16 units, 16 positions].
+template <class T>
+void turn_keys(const Rows<T>& keys, float* turned) {
+  for (Index j = 0; j < keys.size; j += Units<T>::kStep, turned += kLanes * kLanes) {
+    Float x[kLanes];
+    for (Index i = 0; i < kLanes; ++i) {
+      x[i] = i < keys.count ? Units<T>::load(keys.row(i), j, keys.size) : Float{};
+    }
+    turn(x);
+    for (Index i = 0; i < kLanes; ++i) {
+      simd::store(turned + i * kLanes, x[i]);
+    }
+  }
+}
+
+/// The same scores by turned keys, of Q queries that lie `stride` units apart: a lane is a position
+/// here, and lanes of the sums above are sums `unit`, unit + distance, .. of sixteen.
+template <class T, int Q, int unit = 0, int distance = 1>
+[[gnu::always_inline]] inline void multiply_turned(const float* turned, Index steps,
+                                                   const float* queries, Index stride,
+                                                   Float (&sums)[Q]) {
+  if constexpr (distance == kLanes) {
+    for (Float& sum : sums) {
+      sum = Float{};
+    }
+    for (Index step = 0; step < steps; ++step) {
+      const Index at = step * kLanes + unit;
+      const Float keys = simd::load(turned + at * kLanes);
+      for (int q = 0; q < Q; ++q) {
+        sums[q] = Units<T>::add(sums[q], keys, Units<T>::splat(queries + q * stride + at));
+      }
+    }
+  } else {
+    Float others[Q];
+    multiply_turned<T, Q, unit, 2 * distance>(turned, steps, queries, stride, sums);
+    multiply_turned<T, Q, unit + distance, 2 * distance>(turned, steps, queries, stride, others);
+    for (int q = 0; q < Q; ++q) {
+      sums[q] += others[q];
+    }
+  }
+}
+
+/// Stores values in fp32, rows of whole vectors.
+template <class T>
+void widen_values(const Rows<T>& values, float* wide, Index stride) {
+  for (Index i = 0; i < values.count; ++i) {
+    simd::for_lanes(values.size, [&](Index j, auto lanes) {
+      simd::store(wide + i * stride + j, simd::load(values.row(i) + j, lanes));
+    });
+  }
+}
+
+/// Adds V vectors of the values from number j on, weighted by powers [Q, 16], to those of Q queries
+/// that lie `stride` numbers apart: position after position.
+template <int Q, int V, class T, class Lanes>
+[[gnu::always_inline]] inline void add_columns(const Rows<T>& values, Index j, const float* powers,
+                                               float* sums, Index stride, Lanes lanes) {
+  Float sum[Q][V];
+  for (int q = 0; q < Q; ++q) {
+    for (int v = 0; v < V; ++v) {
+      sum[q][v] = simd::load(sums + q * stride + j + v * kLanes);
+    }
+  }
+  for (Index i = 0; i < values.count; ++i) {
+    Float value[V];
+    for (int v = 0; v < V; ++v) {
+      value[v] = simd::load(values.row(i) + j + v * kLanes, lanes);
+    }
+    for (int q = 0; q < Q; ++q) {
+      const Float power = simd::splat(powers[q * kGroup + i]);
+      for (int v = 0; v < V; ++v) {
+        sum[q][v] = simd::fma(value[v], power, sum[q][v]);
+      }
+    }
+  }
+  for (int q = 0; q < Q; ++q) {
+    for (int v = 0; v < V; ++v) {
+      simd::store(sums + q * stride + j + v * kLanes, sum[q][v]);
+    }
+  }
+}
+template <int Q, class T>
+void add_values(const Rows<T>& values, const float* powers, float* sums, Index stride) {
+  constexpr int kVectors = 4;  // chains of additions that run side by side
+  Index j = 0;
+  for (; j + kVectors * kLanes <= values.size; j += kVectors * kLanes) {
+    add_columns<Q, kVectors>(values, j, powers, sums, stride, simd::Full{});
+  }
+  for (; j + kLanes <= values.size; j += kLanes) {
+    add_columns<Q, 1>(values, j, powers, sums, stride, simd::Full{});
+  }
+  if (j < values.size) {
+    add_columns<Q, 1>(values, j, powers, sums, stride, simd::Part{values.size - j});
+  }
+}
+
+}  // namespace mpitron::kernels::host::cached

@@ -1,0 +1,118 @@
+#include "kernels/host/attention/cached_group.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/test_tensor.h"
+
+namespace mpitron::kernels::host::cached {
+namespace cached_group_test {
+
+TEST(CachedGroup, TurnsRowsIntoColumns) {
+  Float x[kLanes];
+  for (int i = 0; i < kLanes; ++i) {
+    for (int j = 0; j < kLanes; ++j) {
+      x[i][j] = static_cast<float>(kLanes * i + j);
+    }
+  }
+  turn(x);
+  for (int i = 0; i < kLanes; ++i) {
+    for (int j = 0; j < kLanes; ++j) {
+      EXPECT_EQ(x[i][j], static_cast<float>(kLanes * j + i)) << i << " " << j;
+    }
+  }
+}
+
+/// Numbers of a type in rows with gaps between them.
+template <class T>
+struct Numbers {
+  Numbers(Index count, Index size, unsigned seed) : stride(size + 3) {
+    for (const double value : test_values(count * stride, seed)) {
+      data.push_back(T(static_cast<float>(value)));
+    }
+    rows = {data.data(), stride, count, size};
+  }
+  Index stride;
+  std::vector<T> data;
+  Rows<T> rows;
+};
+
+constexpr int kQueries = 3;
+
+/// Scores of turned keys have the bits of those of one query alone, and are its products.
+template <class T>
+void check_keys(Index count, Index size) {
+  using U = Units<T>;
+  const Numbers<T> keys(count, size, 1), given(kQueries, size, 2);
+  const Index steps = U::steps(size), units = steps * kLanes;
+  std::vector<float> queries(static_cast<std::size_t>(kQueries * units));
+  for (Index q = 0; q < kQueries; ++q) {
+    for (Index j = 0; j < size; j += U::kStep) {
+      simd::store(queries.data() + q * units + j / U::kNumbers,
+                  U::load(given.rows.row(q), j, size));
+    }
+  }
+  std::vector<float> turned(static_cast<std::size_t>(units * kLanes), NAN);
+  turn_keys(keys.rows, turned.data());
+  Float together[kQueries];
+  multiply_turned<T, kQueries>(turned.data(), steps, queries.data(), units, together);
+  for (Index q = 0; q < kQueries; ++q) {
+    const Float alone = multiply_keys(queries.data() + q * units, keys.rows);
+    for (Index i = 0; i < kGroup; ++i) {
+      double want = 0, magnitude = 0;
+      for (Index j = 0; i < count && j < size; ++j) {
+        const double product = static_cast<double>(static_cast<float>(keys.rows.row(i)[j])) *
+                               static_cast<double>(static_cast<float>(given.rows.row(q)[j]));
+        want += product;
+        magnitude += std::abs(product);
+      }
+      EXPECT_EQ(alone[i], together[q][i]) << q << " " << i;
+      EXPECT_NEAR(static_cast<double>(alone[i]), want, 1e-6 * magnitude) << q << " " << i;
+    }
+  }
+}
+
+/// Values that are widened for several queries give each the bits that it has alone.
+template <class T>
+void check_values(Index count, Index size) {
+  const Numbers<T> values(count, size, 3);
+  const Index width = (size + kLanes - 1) / kLanes * kLanes;
+  std::vector<float> powers, wide(static_cast<std::size_t>(kGroup * width), NAN);
+  for (const double value : test_values(kQueries * kGroup, 4)) {
+    powers.push_back(static_cast<float>(value));
+  }
+  std::vector<float> together(static_cast<std::size_t>(kQueries * width), 0.5F);
+  widen_values(values.rows, wide.data(), width);
+  add_values<kQueries>(Rows<float>{wide.data(), width, count, size}, powers.data(), together.data(),
+                       width);
+  for (Index q = 0; q < kQueries; ++q) {
+    std::vector<float> alone(static_cast<std::size_t>(width), 0.5F);
+    add_values<1>(values.rows, powers.data() + q * kGroup, alone.data(), width);
+    for (Index j = 0; j < size; ++j) {
+      double want = 0.5;
+      for (Index i = 0; i < count; ++i) {
+        want += static_cast<double>(static_cast<float>(values.rows.row(i)[j])) *
+                static_cast<double>(powers[static_cast<std::size_t>(q * kGroup + i)]);
+      }
+      const float got = alone[static_cast<std::size_t>(j)];
+      EXPECT_EQ(got, together[static_cast<std::size_t>(q * width + j)]) << q << " " << j;
+      EXPECT_NEAR(static_cast<double>(got), want, 1e-5) << q << " " << j;
+    }
+  }
+}
+
+TEST(CachedGroup, SeveralQueriesHaveTheBitsOfEachAlone) {
+  for (const Index count : {1, 7, 16}) {
+    for (const Index size : {5, 24, 64, 100}) {
+      SCOPED_TRACE(::testing::Message() << count << " positions of " << size);
+      check_keys<float>(count, size);
+      check_keys<BFloat16>(count, size);
+      check_keys<Float16>(count, size);
+      check_values<float>(count, size);
+      check_values<BFloat16>(count, size);
+      check_values<Float16>(count, size);
+    }
+  }
+}
+
+}  // namespace cached_group_test
+}  // namespace mpitron::kernels::host::cached
