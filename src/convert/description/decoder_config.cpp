@@ -102,20 +102,26 @@ void read_rotary(ConfigReading& reading) {
   read_rotary(rope_of(reading.json), reading);
 }
 
+/// Reads Llama 3.1's scaling, of which the reference takes two of four numbers.
+void read_llama3(const JsonObject& rope, double factor, ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
+  m.use_rope_scaling = true;
+  m.rope_scaling_factor = factor;
+  m.rope_scaling_high_freq_factor = rope.real("high_freq_factor", 0);
+  reading.require(rope.real("low_freq_factor", 0) == kLlama3Low &&
+                      m.rope_scaling_high_freq_factor >= kLlama3Low &&
+                      rope.real("original_max_position_embeddings", 0) == kLlama3Context,
+                  "llama3 rotary scaling with a low_freq_factor that is not 1, a lower "
+                  "high_freq_factor or other original positions than 8192");
+}
+
 void read_rotary(const JsonObject& rope, ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const std::string kind = kind_of(rope);
   const double factor = rope.real("factor", 1);
   read_base(rope, reading);
   if (kind == "llama3") {
-    m.use_rope_scaling = true;
-    m.rope_scaling_factor = factor;
-    m.rope_scaling_high_freq_factor = rope.real("high_freq_factor", 0);
-    reading.require(rope.real("low_freq_factor", 0) == kLlama3Low &&
-                        m.rope_scaling_high_freq_factor >= kLlama3Low &&
-                        rope.real("original_max_position_embeddings", 0) == kLlama3Context,
-                    "llama3 rotary scaling with a low_freq_factor that is not 1, a lower "
-                    "high_freq_factor or other original positions than 8192");
+    read_llama3(rope, factor, reading);
   } else if (kind == "linear") {
     reading.require(factor >= 1 && factor < 1e9 && factor == std::floor(factor),
                     "linear rotary scaling by a fraction");
