@@ -61,6 +61,38 @@ struct ConvSteps {
   }
 };
 
+/// What kSteps positions get in a tile of channels, on its way to memory: stores past the caches
+/// want whole lines, which lanes of a narrow type fill only together with their neighbours.
+class StepResults {
+ public:
+  template <class Lanes>
+  [[gnu::always_inline]] void put(Index step, Index c, Float value, Lanes lanes) {
+    simd::store(rows_[step] + c, value, lanes);
+  }
+  /// Position `first` and those behind it, channels [c, c + count) of `to`.
+  template <class T, class Store>
+  [[gnu::always_inline]] void write(const SampleRows<T>& to, Index first, Index c, Index count,
+                                    Store store) const {
+    for (Index step = 0; step < kSteps; ++step) {
+      T* const row = to[first + step] + c;
+      simd::for_lanes(count, [&](Index j, auto lanes) {
+        store(row + j, simd::load(rows_[step] + j, lanes), lanes);
+      });
+    }
+  }
+
+ private:
+  alignas(64) float rows_[kSteps][kTile];
+};
+
+/// f(c, count) for the tiles of `channels` channels.
+template <class F>
+[[gnu::always_inline]] inline void for_channel_tiles(Index channels, F&& f) {
+  for (Index c = 0; c < channels; c += kTile) {
+    f(c, std::min(kTile, channels - c));
+  }
+}
+
 /// Whether positions [i, i + count) are kSteps whose taps all see their document.
 bool has_steps(const Taps& taps, Index i, Index count, Index start_of_last) {
   return taps.width() == kUsual && count == kSteps && i >= kUsual - 1 &&
@@ -80,19 +112,23 @@ template <class T, class Store>
 void convolve(const CausalConvForward& k, const Taps& taps, Index begin, Index count, Store store) {
   const DocumentStarts starts(k.starts);
   const Index s = k.x.size(0);
+  StepResults results;
   for (Index sample = 0; sample < k.x.size(1); ++sample) {
     const SampleRows<const T> x(k.x, sample, begin);
     const SampleRows<T> y(k.y, sample, begin);
     for (Index i = 0; i < s; i += kSteps) {
       const Index end = std::min(s, i + kSteps);
       if (has_steps(taps, i, end - i, starts(end - 1, sample))) {
-        simd::for_lanes(count, [&](Index c, auto lanes) {
-          const ConvSteps steps(x, taps, i, c, lanes);
+        for_channel_tiles(count, [&](Index first, Index columns) {
+          simd::for_lanes(columns, [&](Index c, auto lanes) {
+            const ConvSteps steps(x, taps, i, first + c, lanes);
 #pragma GCC unroll 8
-          for (Index step = 0; step < kSteps; ++step) {
-            const Float sum = steps.sums[step];
-            store(y[i + step] + c, sum * simd::sigmoid(sum).value, lanes);
-          }
+            for (Index step = 0; step < kSteps; ++step) {
+              const Float sum = steps.sums[step];
+              results.put(step, c, sum * simd::sigmoid(sum).value, lanes);
+            }
+          });
+          results.write(y, i, first, columns, store);
         });
         continue;
       }
@@ -162,6 +198,8 @@ class ChannelGradients {
   }
 
  private:
+  static constexpr Index kBefore = kUsual - 1;
+
   void run(Index sample) {
     const Index s = k_.x.size(0);
     std::ranges::fill(before_, 0.F);
@@ -192,48 +230,55 @@ class ChannelGradients {
   void run_steps(Index sample, Index i) {
     const SampleRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
     const SampleRows<T> dx(k_.dx, sample, begin_);
-    constexpr Index kBefore = kUsual - 1;
-    simd::for_lanes(count_, [&](Index c, auto lanes) {
-      const ConvSteps steps(x, taps_, i, c, lanes);
-      Float gradients[kBefore + kSteps];
+    for_channel_tiles(count_, [&](Index first, Index columns) {
+      simd::for_lanes(columns, [&](Index c, auto lanes) { run_steps(x, dy, i, first, c, lanes); });
+      results_.write(dx, i - kBefore, first, columns, store_);
+    });
+  }
+  /// The same in lanes c of the tile from channel `first` on; `results_` gets dx.
+  template <class Lanes>
+  [[gnu::always_inline]] void run_steps(const SampleRows<const T>& x, const SampleRows<const T>& dy,
+                                        Index i, Index first, Index c, Lanes lanes) {
+    const Index channel = first + c;
+    const ConvSteps steps(x, taps_, i, channel, lanes);
+    Float gradients[kBefore + kSteps];
 #pragma GCC unroll 4
-      for (Index row = 0; row < kBefore; ++row) {
-        gradients[row] = simd::load(before(row) + c, lanes);
-      }
-      float* const bias = sums_.row(kUsual) + c;
-      Float to_bias = simd::load(bias, lanes);
+    for (Index row = 0; row < kBefore; ++row) {
+      gradients[row] = simd::load(before(row) + channel, lanes);
+    }
+    float* const bias = sums_.row(kUsual) + channel;
+    Float to_bias = simd::load(bias, lanes);
+#pragma GCC unroll 8
+    for (Index step = 0; step < kSteps; ++step) {
+      fetch(dy[i + kSteps + step] + channel);
+      const Float given = simd::load(dy[i + step] + channel, lanes);
+      gradients[kBefore + step] = through_silu(given, steps.sums[step]);
+      to_bias += gradients[kBefore + step];
+    }
+    simd::store(bias, to_bias, lanes);
+#pragma GCC unroll 4
+    for (Index tap = 0; tap < kUsual; ++tap) {
+      float* const to = sums_.row(tap) + channel;
+      Float sum = simd::load(to, lanes);
 #pragma GCC unroll 8
       for (Index step = 0; step < kSteps; ++step) {
-        fetch(dy[i + kSteps + step] + c);
-        const Float gradient = through_silu(simd::load(dy[i + step] + c, lanes), steps.sums[step]);
-        gradients[kBefore + step] = gradient;
-        to_bias += gradient;
+        sum = simd::fma(gradients[kBefore + step], steps.inputs[step + tap], sum);
       }
-      simd::store(bias, to_bias, lanes);
+      simd::store(to, sum, lanes);
+    }
+#pragma GCC unroll 8
+    for (Index step = 0; step < kSteps; ++step) {
+      Float sum{};
 #pragma GCC unroll 4
       for (Index tap = 0; tap < kUsual; ++tap) {
-        float* const to = sums_.row(tap) + c;
-        Float sum = simd::load(to, lanes);
-#pragma GCC unroll 8
-        for (Index step = 0; step < kSteps; ++step) {
-          sum = simd::fma(gradients[kBefore + step], steps.inputs[step + tap], sum);
-        }
-        simd::store(to, sum, lanes);
+        sum = simd::fma(gradients[step + kBefore - tap], steps.taps[tap], sum);
       }
-#pragma GCC unroll 8
-      for (Index step = 0; step < kSteps; ++step) {
-        Float sum{};
+      results_.put(step, c, sum, lanes);
+    }
 #pragma GCC unroll 4
-        for (Index tap = 0; tap < kUsual; ++tap) {
-          sum = simd::fma(gradients[step + kBefore - tap], steps.taps[tap], sum);
-        }
-        store_(dx[i - kBefore + step] + c, sum, lanes);
-      }
-#pragma GCC unroll 4
-      for (Index row = 0; row < kBefore; ++row) {
-        simd::store(before(row) + c, gradients[kSteps + row], lanes);
-      }
-    });
+    for (Index row = 0; row < kBefore; ++row) {
+      simd::store(before(row) + channel, gradients[kSteps + row], lanes);
+    }
   }
 
   /// The gradients before the activation at positions [i, end), and the taps' sums of them.
@@ -291,6 +336,7 @@ class ChannelGradients {
   Taps taps_;
   DocumentStarts starts_;
   TapSums sums_;
+  StepResults results_;
   std::vector<float> before_;  // [w - 1 + max(kSteps, w - 1), channels]
 };
 

@@ -20,30 +20,40 @@ inline Index place_of_state(const DeltaRuleInputs& in, const Chunk& chunk, Index
   return row * in.key_dim() * in.value_dim();
 }
 
-/// Queries or keys of a head in a chunk, [count, k], normalised to the length `scale`.
+/// Queries or keys of a head in a chunk, [count, k], and the factors that give their rows the
+/// length `scale`. Products take the rows as they were read, which is what their type holds, and
+/// what they give is multiplied by the factors.
 template <class T, class Real>
 class UnitRows {
  public:
   void read(const In& from, const Chunk& chunk, Index head, Index columns, Real scale) {
     columns_ = columns, scale_ = scale;
-    Real* const rows = rows_.room(chunk.count * columns);
+    Real* const rows = rows_.room(chunk.count, columns);
     SampleRows<const T>(from, chunk.sample, head * columns)
         .read(chunk.first, chunk.count, columns, rows);
     factors_.resize(static_cast<std::size_t>(chunk.count));
     for (Index i = 0; i < chunk.count; ++i) {
-      Real* const row = rows + i * columns;
-      const Real factor = scale / std::sqrt(inner(row, row, columns) + Real(1e-6));
-      std::transform(row, row + columns, row, [factor](Real x) { return factor * x; });
-      factors_[static_cast<std::size_t>(i)] = factor;
+      const Real* const row = rows + i * columns;
+      factors_[static_cast<std::size_t>(i)] =
+          scale / std::sqrt(inner(row, row, columns) + Real(1e-6));
     }
   }
-  const Real* data() { return rows_.data(); }
-  /// Gradients of these rows become those of the rows that were read.
+  Index columns() const { return columns_; }
+  LeftRows<Real>& rows() { return rows_; }
+  const Real* factors() const { return factors_.data(); }
+  /// The rows times their factors.
+  const Real* units() {
+    const auto count = static_cast<Index>(factors_.size());
+    Real* const to = units_.room(count * columns_);
+    weigh_rows(count, columns_, rows_.data(), to, [&](Index i) { return factors()[i]; });
+    return to;
+  }
+  /// Gradients of the units become those of the rows.
   void backward(Index count, Real* gradients) {
     for (Index i = 0; i < count; ++i) {
       Real *const gradient = gradients + i * columns_, *const row = rows_.data() + i * columns_;
-      const Real along = inner(row, gradient, columns_) / (scale_ * scale_);
-      const Real factor = factors_[static_cast<std::size_t>(i)];
+      const Real factor = factors()[i], share = factor / scale_;
+      const Real along = share * share * inner(row, gradient, columns_);
       std::transform(row, row + columns_, gradient, gradient,
                      [=](Real x, Real to) { return factor * (to - along * x); });
     }
@@ -53,7 +63,8 @@ class UnitRows {
   Index columns_ = 0;
   Real scale_ = 1;
   std::vector<Real> factors_;
-  Scratch<Real> rows_;
+  LeftRows<Real> rows_;
+  Scratch<Real> units_;
 };
 
 /// A key head in a chunk: what the value heads that it serves share.
@@ -65,20 +76,29 @@ class DeltaKeys {
     q_.read(in.q, chunk, head, columns, Real(1) / std::sqrt(static_cast<Real>(columns)));
     k_.read(in.k, chunk, head, columns, Real(1));
     Real* const turned_k = turned_k_.room(columns * count);
-    turn(count, columns, k(), turned_k);
-    const ProductSize size{count, count, columns, Triangle::lower_result};
-    set_product<T>(size, as_it_is(q(), columns), turned_k, qk_.room(count * count));
-    set_product<T>(size, as_it_is(k(), columns), turned_k, kk_.room(count * count));
+    turn(count, columns, k_.rows().data(), turned_k);
+    multiply(q_, turned_k, count, qk_);
+    multiply(k_, turned_k, count, kk_);
   }
-  UnitRows<T, Real>& query_rows() { return q_; }
-  UnitRows<T, Real>& key_rows() { return k_; }
-  const Real* q() { return q_.data(); }
-  const Real* k() { return k_.data(); }
+  UnitRows<T, Real>& q() { return q_; }
+  UnitRows<T, Real>& k() { return k_; }
   /// q or k of a position times k of an earlier one, [count, count], below the diagonal and on it.
   const Real* qk() { return qk_.data(); }
   const Real* kk() { return kk_.data(); }
 
  private:
+  void multiply(UnitRows<T, Real>& left, const Real* turned_k, Index count, Scratch<Real>& to) {
+    Real* row = to.room(count * count);
+    set_product<T>({count, count, k_.columns(), Triangle::lower_result}, left.rows().as_it_is(),
+                   turned_k, row);
+    for (Index i = 0; i < count; ++i, row += count) {
+      const Real factor = left.factors()[i];
+      for_vectors<Real>(row_end<Real>(i, count), [&]<class V>(Index k) {
+        store_lanes<V>(row + k, factor * load_lanes<V>(k_.factors() + k) * load_lanes<V>(row + k));
+      });
+    }
+  }
+
   UnitRows<T, Real> q_, k_;
   Scratch<Real> turned_k_, qk_, kk_;
 };
@@ -162,15 +182,18 @@ class DeltaValues {
     SampleRows<const T>(in.v, chunk.sample, head * width).read(chunk.first, count, width, open);
     Real* const said = said_.zeros(count * width);
     if (chunk.number > 0) {
-      set_product<T>({count, width, columns}, as_it_is(keys.k(), columns), state, said);
+      set_product<T>({count, width, columns}, keys.k().rows().as_it_is(), state, said);
     }
     Real* const errors = errors_.room(count * width);
     for (Index i = 0; i < count; ++i) {
       const Real kept = steps.fading.from_before()[i], by = steps.beta[static_cast<std::size_t>(i)];
+      const Real unit = keys.k().factors()[i];
       for_vectors<Real>(width, [&]<class V>(Index j) {
         const Index at = i * width + j;
-        const V value = load_lanes<V>(open + at) - kept * load_lanes<V>(said + at);
-        store_lanes<V>(open + at, value), store_lanes<V>(errors + at, by * value);
+        const V told = unit * load_lanes<V>(said + at);
+        const V value = load_lanes<V>(open + at) - kept * told;
+        store_lanes<V>(said + at, told), store_lanes<V>(open + at, value),
+            store_lanes<V>(errors + at, by * value);
       });
     }
     mix(count, keys);

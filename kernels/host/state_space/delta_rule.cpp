@@ -41,16 +41,18 @@ class ServedForward {
     const Fading<Real>& fading = values_.steps.fading;
     Real* const o = o_.zeros(count * width_);
     if (chunk_.number > 0) {
-      set_product<T>({count, width_, keys_width_}, as_it_is(keys_.q(), keys_width_), state, o);
-      weigh_rows(count, width_, o, o, [&](Index i) { return fading.from_before()[i]; });
+      set_product<T>({count, width_, keys_width_}, keys_.q().rows().as_it_is(), state, o);
+      weigh_rows(count, width_, o, o,
+                 [&](Index i) { return fading.from_before()[i] * keys_.q().factors()[i]; });
     }
     add_product<T>({count, width_, count, Triangle::lower}, as_it_is(values_.mixed(), count),
                    values_.errors(), o);
     SampleRows<T>(k_.o, sample_, head * width_).write(chunk_.first, count, width_, o);
     if (chunk_.number + 1 < chunks_of(k_.in.q, k_.chunk)) {
-      weigh_rows(count, width_, values_.errors(), o, [&](Index i) { return fading.to_end()[i]; });
+      weigh_rows(count, width_, values_.errors(), o,
+                 [&](Index i) { return fading.to_end()[i] * keys_.k().factors()[i]; });
       weigh_rows(1, keys_width_ * width_, state, state, [&](Index) { return fading.kept(); });
-      add_product<T>({keys_width_, width_, count}, turned(keys_.k(), keys_width_), o, state);
+      add_product<T>({keys_width_, width_, count}, keys_.k().rows().turned(), o, state);
     }
   }
 

@@ -50,7 +50,7 @@ class ServedBackward {
     const Real* const state = k_.states.as<Real>() + place_of_state(k_.in, chunk_, head);
     values_.read(k_.in, chunk_, head, keys_, state);
     SampleRows<const T>(k_.d_o, sample_, head * width_)
-        .read(chunk_.first, count_, width_, given_.room(count_ * width_));
+        .read(chunk_.first, count_, width_, given_.room(count_, width_));
     da_.assign(at(count_), 0), dbeta_ = da_;
     to_errors(gradient);
     solve_turned(count_, width_, values_.system(), to_errors_.data());
@@ -65,15 +65,17 @@ class ServedBackward {
     Real* const to = to_errors_.zeros(count_ * width_);
     if (chunk_.number + 1 < chunks_of(k_.in.q, k_.chunk)) {
       const auto to_end = [&](Index i) { return fading.to_end()[i]; };
-      set_product<T>({count_, width_, keys_width_}, as_it_is(keys_.k(), keys_width_), gradient, to);
+      set_product<T>({count_, width_, keys_width_}, keys_.k().rows().as_it_is(), gradient, to);
       double all = 0;
       for (Index i = 0; i < count_; ++i) {
-        const auto along = static_cast<double>(
-            to_end(i) * inner(values_.errors() + i * width_, to + i * width_, width_));
+        const auto along =
+            static_cast<double>(to_end(i) * keys_.k().factors()[i] *
+                                inner(values_.errors() + i * width_, to + i * width_, width_));
         da_[at(i)] -= along, all += along;
       }
       da_.back() += all;
-      weigh_rows(count_, width_, to, to, to_end);
+      weigh_rows(count_, width_, to, to,
+                 [&](Index i) { return to_end(i) * keys_.k().factors()[i]; });
       weigh_rows(count_, width_, values_.errors(), weighed_.room(count_ * width_), to_end);
       turn(keys_width_, width_, gradient, turned_.room(keys_width_ * width_));
       add_product<T>({count_, keys_width_, width_}, as_it_is(weighed_.data(), width_),
@@ -88,8 +90,7 @@ class ServedBackward {
     Real* const turned_errors = turned_.room(count_ * width_);
     turn(count_, width_, values_.errors(), turned_errors);
     const ProductSize size{count_, count_, width_, Triangle::lower_result};
-    set_product<T>(size, as_it_is(given_.data(), width_), turned_errors,
-                   to_mixed_.room(count_ * count_));
+    set_product<T>(size, given_.as_it_is(), turned_errors, to_mixed_.room(count_ * count_));
     set_product<T>(size, as_it_is(to_errors_.data(), width_), turned_errors,
                    to_system_.room(count_ * count_));
     Real* const column_sums = column_sums_.zeros(count_);
@@ -149,25 +150,30 @@ class ServedBackward {
     const Index size = keys_width_ * width_;
     const Real kept = fading.kept();
     da_.back() += static_cast<double>(kept) * static_cast<double>(inner(state, gradient, size));
-    weigh_rows(count_, width_, given_.data(), given_.data(),
-               [&](Index i) { return fading.from_before()[i]; });
     turn(keys_width_, width_, state, turned_.room(size));
     Real* const to_q = to_q_.room(count_ * keys_width_);
-    set_product<T>({count_, keys_width_, width_}, as_it_is(given_.data(), width_), turned_.data(),
-                   to_q);
+    set_product<T>({count_, keys_width_, width_}, given_.as_it_is(), turned_.data(), to_q);
+    const Real* const q = keys_.q().rows().data();
     for (Index i = 0; i < count_; ++i) {
       const Index row = i * keys_width_;
-      da_[at(i)] += static_cast<double>(inner(keys_.q() + row, to_q + row, keys_width_));
+      const Real by = fading.from_before()[i];
+      LaneSum<Real> faded;
       for_vectors<Real>(keys_width_, [&]<class V>(Index j) {
-        add(dq_.data() + row + j, load_lanes<V>(to_q + row + j));
+        const V value = by * load_lanes<V>(to_q + row + j);
+        faded.add(value * load_lanes<V>(q + row + j)), add(dq_.data() + row + j, value);
       });
+      da_[at(i)] += static_cast<double>(keys_.q().factors()[i] * faded.total());
     }
     add_product<T>({count_, keys_width_, width_}, as_it_is(weighed_.data(), width_), turned_.data(),
                    dk_.data());
     weigh_rows(1, size, gradient, gradient, [&](Index) { return kept; });
-    add_product<T>({keys_width_, width_, count_}, turned(keys_.k(), keys_width_), weighed_.data(),
+    weigh_rows(count_, width_, weighed_.data(), weighed_.data(),
+               [&](Index i) { return keys_.k().factors()[i]; });
+    add_product<T>({keys_width_, width_, count_}, keys_.k().rows().turned(), weighed_.data(),
                    gradient);
-    add_product<T>({keys_width_, width_, count_}, turned(keys_.q(), keys_width_), given_.data(),
+    weigh_rows(count_, width_, given_.data(), weighed_.data(),
+               [&](Index i) { return fading.from_before()[i] * keys_.q().factors()[i]; });
+    add_product<T>({keys_width_, width_, count_}, keys_.q().rows().turned(), weighed_.data(),
                    gradient);
   }
 
@@ -187,12 +193,13 @@ class ServedBackward {
   void finish_keys() {
     const ProductSize lower{count_, keys_width_, count_, Triangle::lower};
     const ProductSize upper{count_, keys_width_, count_, Triangle::upper};
-    add_product<T>(lower, as_it_is(query_pairs_.data(), count_), keys_.k(), dq_.data());
-    add_product<T>(upper, turned(query_pairs_.data(), count_), keys_.q(), dk_.data());
-    add_product<T>(lower, as_it_is(key_pairs_.data(), count_), keys_.k(), dk_.data());
-    add_product<T>(upper, turned(key_pairs_.data(), count_), keys_.k(), dk_.data());
-    keys_.query_rows().backward(count_, dq_.data());
-    keys_.key_rows().backward(count_, dk_.data());
+    const Real *const q = keys_.q().units(), *const k = keys_.k().units();
+    add_product<T>(lower, as_it_is(query_pairs_.data(), count_), k, dq_.data());
+    add_product<T>(upper, turned(query_pairs_.data(), count_), q, dk_.data());
+    add_product<T>(lower, as_it_is(key_pairs_.data(), count_), k, dk_.data());
+    add_product<T>(upper, turned(key_pairs_.data(), count_), k, dk_.data());
+    keys_.q().backward(count_, dq_.data());
+    keys_.k().backward(count_, dk_.data());
     SampleRows<T>(k_.dq, sample_, key_head_ * keys_width_)
         .write(chunk_.first, count_, keys_width_, dq_.data());
     SampleRows<T>(k_.dk, sample_, key_head_ * keys_width_)
@@ -206,7 +213,8 @@ class ServedBackward {
   DeltaKeys<T, Real> keys_;
   DeltaValues<T, Real> values_;
   std::vector<double> da_, dbeta_;
-  Scratch<Real> given_, to_errors_, weighed_, turned_, to_mixed_, to_system_, column_sums_;
+  LeftRows<Real> given_;
+  Scratch<Real> to_errors_, weighed_, turned_, to_mixed_, to_system_, column_sums_;
   Scratch<Real> dq_, dk_, to_q_, query_pairs_, key_pairs_;
 };
 

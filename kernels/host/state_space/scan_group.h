@@ -53,22 +53,23 @@ class ScanGroup {
   void score(Index count) {
     Real* const turned_b = turned_b_.room(n_ * count);
     turn(count, n_, b_.data(), turned_b);
-    set_product<T>({count, count, n_, Triangle::lower_result}, as_it_is(c_.data(), n_), turned_b,
+    set_product<T>({count, count, n_, Triangle::lower_result}, c_.as_it_is(), turned_b,
                    scores_.room(count * count));
   }
-  const Real* b() { return b_.data(); }
-  const Real* c() { return c_.data(); }
+  LeftRows<Real>& b() { return b_; }
+  LeftRows<Real>& c() { return c_; }
   const Real* scores() { return scores_.data(); }
 
  private:
-  void read(const In& from, const Chunk& chunk, Index group, Scratch<Real>& to) const {
+  void read(const In& from, const Chunk& chunk, Index group, LeftRows<Real>& to) const {
     SampleRows<const T>(from, chunk.sample, group * n_)
-        .read(chunk.first, chunk.count, n_, to.room(chunk.count * n_));
+        .read(chunk.first, chunk.count, n_, to.room(chunk.count, n_));
   }
 
   const ScanInputs& in_;
   Index n_;
-  Scratch<Real> b_, c_, turned_b_, scores_;
+  LeftRows<Real> b_, c_;
+  Scratch<Real> turned_b_, scores_;
 };
 
 /// Heads of a group.

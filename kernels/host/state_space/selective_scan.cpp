@@ -43,7 +43,7 @@ class HeadsForward {
         .read(chunk_.first, count, p_, x_.room(count * p_));
     Real* const y = y_.zeros(count * p_);
     if (chunk_.number > 0) {
-      set_product<T>({count, p_, n_}, as_it_is(group_.c(), n_), state, y);
+      set_product<T>({count, p_, n_}, group_.c().as_it_is(), state, y);
     }
     const auto skip = static_cast<Real>(number_at(k_.in.d, head));
     for (Index i = 0; i < count; ++i) {
@@ -80,7 +80,7 @@ class HeadsForward {
     weigh_rows(count, p_, x_.data(), x_.data(), [&](Index i) {
       return steps_.fading.to_end()[i] * steps_.dt[static_cast<std::size_t>(i)];
     });
-    add_product<T>({n_, p_, count}, turned(group_.b(), n_), x_.data(), state);
+    add_product<T>({n_, p_, count}, group_.b().turned(), x_.data(), state);
   }
 
   const SelectiveScanForward& k_;

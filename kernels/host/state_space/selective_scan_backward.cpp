@@ -60,7 +60,7 @@ void states_backward(ScanPass<T, Real>& pass, Index sample, const HeadRange& hea
           pass.behind + place_of_state(k.in, chunk_of(k.in.x, k.chunk, sample, number - 1), head);
       std::transform(after, after + n * p, before,
                      [kept = steps.fading.kept()](Real x) { return kept * x; });
-      add_product<T>({n, p, chunk.count}, turned(group.c(), n), dy, before);
+      add_product<T>({n, p, chunk.count}, group.c().turned(), dy, before);
     }
   }
 }
@@ -81,17 +81,16 @@ class ChunkBackward {
       run_head(head);
     }
     add_product<T>({count_, n_, count_, Triangle::lower}, as_it_is(pairs_.data(), count_),
-                   group_.b(), dc_.data());
-    add_product<T>({count_, n_, count_, Triangle::upper}, turned(pairs_.data(), count_), group_.c(),
-                   db_.data());
+                   group_.b().data(), dc_.data());
+    add_product<T>({count_, n_, count_, Triangle::upper}, turned(pairs_.data(), count_),
+                   group_.c().data(), db_.data());
     write(k_.db, group * n_, n_, db_);
     write(k_.dc, group * n_, n_, dc_);
   }
 
  private:
-  void read(const In& from, Index head, Scratch<Real>& to) const {
-    SampleRows<const T>(from, chunk_.sample, head * p_)
-        .read(chunk_.first, count_, p_, to.room(count_ * p_));
+  void read(const In& from, Index head, Real* to) const {
+    SampleRows<const T>(from, chunk_.sample, head * p_).read(chunk_.first, count_, p_, to);
   }
   void write(const Out& to, Index column, Index columns, Scratch<Real>& from) const {
     SampleRows<T>(to, chunk_.sample, column).write(chunk_.first, count_, columns, from.data());
@@ -99,7 +98,7 @@ class ChunkBackward {
   void run_head(Index head) {
     const std::size_t number = number_of_head(k_.in, chunk_, head);
     steps_ = &pass_.steps[number];
-    read(k_.in.x, head, x_), read(k_.dy, head, dy_);
+    read(k_.in.x, head, x_.room(count_ * p_)), read(k_.dy, head, dy_.room(count_, p_));
     da_.assign(steps_->dt.size(), 0), ddt_ = da_;
     inside_chunk();
     const Index place = place_of_state(k_.in, chunk_, head);
@@ -120,8 +119,7 @@ class ChunkBackward {
   void inside_chunk() {
     Real *const turned_x = turned_.room(p_ * count_), *const w = w_.room(count_ * count_);
     turn(count_, p_, x_.data(), turned_x);
-    set_product<T>({count_, count_, p_, Triangle::lower_result}, as_it_is(dy_.data(), p_), turned_x,
-                   w);
+    set_product<T>({count_, count_, p_, Triangle::lower_result}, dy_.as_it_is(), turned_x, w);
     Real* const mixed = mixed_.room(count_ * count_);
     steps_->fading.decays(mixed);
     Real* const column_sums = column_sums_.zeros(count_);
@@ -159,7 +157,7 @@ class ChunkBackward {
   /// Gradients by what the chunk's positions gave to the state behind it.
   void from_state_behind(const Real* gradient) {
     Real* const read = read_.room(count_ * p_);  // b_k^T gradient
-    set_product<T>({count_, p_, n_}, as_it_is(group_.b(), n_), gradient, read);
+    set_product<T>({count_, p_, n_}, group_.b().as_it_is(), gradient, read);
     Real* const weighed = weighed_.room(count_ * p_);
     double all = 0;
     for (Index k = 0; k < count_; ++k) {
@@ -183,14 +181,15 @@ class ChunkBackward {
   void from_state_before(const Real* state) {
     turn(n_, p_, state, turned_.room(n_ * p_));
     Real* const to_c = read_.room(count_ * n_);
-    set_product<T>({count_, n_, p_}, as_it_is(dy_.data(), p_), turned_.data(), to_c);
+    set_product<T>({count_, n_, p_}, dy_.as_it_is(), turned_.data(), to_c);
+    const Real* const c = group_.c().data();
     for (Index i = 0; i < count_; ++i) {
       const Real kept = steps_->fading.from_before()[i];
       LaneSum<Real> sum;
       for_vectors<Real>(n_, [&]<class V>(Index j) {
         const Index at = i * n_ + j;
         const V value = kept * load_lanes<V>(to_c + at);
-        sum.add(value * load_lanes<V>(group_.c() + at));
+        sum.add(value * load_lanes<V>(c + at));
         store_lanes<V>(dc_.data() + at, load_lanes<V>(dc_.data() + at) + value);
       });
       da_[at(i)] += static_cast<double>(sum.total());
@@ -225,7 +224,8 @@ class ChunkBackward {
   Index n_, p_, count_ = 0;
   ScanSteps<T, Real>* steps_ = nullptr;
   std::vector<double> da_, ddt_;
-  Scratch<Real> x_, dy_, dx_, db_, dc_, w_, mixed_, pairs_, column_sums_, turned_, read_, weighed_;
+  LeftRows<Real> dy_;
+  Scratch<Real> x_, dx_, db_, dc_, w_, mixed_, pairs_, column_sums_, turned_, read_, weighed_;
 };
 
 /// The sums of all chunks and samples, in their order.

@@ -114,21 +114,50 @@ class Scratch {
   std::vector<Lanes<Real>> values_;
 };
 
-/// The left factor of a product: element (i, l) stands at data[i * row + l * column].
+/// A factor as multiply_in_tiles takes it: the nearest bf16 of its numbers and what these lack.
+struct FactorTiles {
+  Scratch<float> high, low;
+  bool exact = true;  // nothing lacks
+  bool made = false;  // of the numbers that the factor has now
+};
+
+/// The left factor of a product: element (i, l) stands at data[i * row + l * column]. One that
+/// serves several products has tiles of its own, which its numbers' owner marks as not made when
+/// they change.
 template <class Real>
 struct LeftFactor {
   const Real* data;
   Index row, column;
+  FactorTiles* kept = nullptr;
 };
 
 template <class Real>
-LeftFactor<Real> as_it_is(const Real* data, Index columns) {
-  return {data, columns, 1};
+LeftFactor<Real> as_it_is(const Real* data, Index columns, FactorTiles* kept = nullptr) {
+  return {data, columns, 1, kept};
 }
 template <class Real>
-LeftFactor<Real> turned(const Real* data, Index columns) {
-  return {data, 1, columns};
+LeftFactor<Real> turned(const Real* data, Index columns, FactorTiles* kept = nullptr) {
+  return {data, 1, columns, kept};
 }
+
+/// Numbers [count, columns] that are the left factor of several products.
+template <class Real>
+class LeftRows {
+ public:
+  /// Room for other numbers than there were.
+  Real* room(Index count, Index columns) {
+    columns_ = columns, rows_.made = turned_.made = false;
+    return numbers_.room(count * columns);
+  }
+  Real* data() { return numbers_.data(); }
+  LeftFactor<Real> as_it_is() { return host::as_it_is<Real>(data(), columns_, &rows_); }
+  LeftFactor<Real> turned() { return host::turned<Real>(data(), columns_, &turned_); }
+
+ private:
+  Index columns_ = 0;
+  Scratch<Real> numbers_;
+  FactorTiles rows_, turned_;
+};
 
 /// What of a product need not be computed: where the left factor is 0 above its diagonal (`lower`)
 /// or below (`upper`); or that above the diagonal of the result, which then holds anything from

@@ -77,6 +77,30 @@ TEST(CausalConv, BackwardAsTheReference) {
   });
 }
 
+/// Results of 4 MiB and more go past the caches, in another order.
+TEST(CausalConv, LargeResultsAreTheSame) {
+  const Shape shape{2051, 1, 1088};
+  const Index c = shape[2];
+  for (const DType type : {DType::f32, DType::bf16}) {
+    TestTensor weight(type, {c, 1, 4}, test_values(4 * c, 7));
+    TestTensor sums(DType::f32, {c, 1, 4});
+    Workbench forward, backward;
+    Twin &x = forward.input(type, shape, 2), &y = forward.output(type, shape);
+    forward.check(
+        [&](Side side) {
+          return CausalConvForward{x(side), weight.view(), {}, {}, y(side)};
+        },
+        kTolerance);
+    Twin &dy = backward.input(type, shape), &dx = backward.output(type, shape);
+    backward.check(
+        [&](Side side) {
+          return CausalConvBackward{x(side), dy(side), weight.view(), {},
+                                    {},      dx(side), {sums.view()}, {}};
+        },
+        kTolerance);
+  }
+}
+
 /// A tap on the position itself and one on that before it.
 TEST(CausalConv, SeesNoLaterPosition) {
   TestTensor x(DType::f32, {3, 1, 1}, {10, 20, 30}), weight(DType::f32, {1, 1, 2}, {100, 1});
