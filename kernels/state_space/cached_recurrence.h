@@ -65,5 +65,8 @@ struct CachedDeltaRule {
 void run(device::HostStream&, const CachedConv&);
 void run(device::HostStream&, const CachedScan&);
 void run(device::HostStream&, const CachedDeltaRule&);
+void run(device::CudaStream&, const CachedConv&);
+void run(device::CudaStream&, const CachedScan&);
+void run(device::CudaStream&, const CachedDeltaRule&);
 
 }  // namespace mpitron::kernels

@@ -45,6 +45,29 @@ TEST(CheckpointArguments, LatentsAndPredictionsAreTheModels) {
   EXPECT_EQ(parsed.run.model.mtp_num_layers, 2);
 }
 
+/// A model that comes from another program is all that its layers have.
+TEST(CheckpointArguments, PartsOfGemmasAndOfLlama4AreTheModels) {
+  const CheckpointArguments checkpoint{
+      .configuration =
+          configuration("--position-embedding-type rope --geglu --post-mlp-layernorm "
+                        "--scale-embeddings --window-size 7,0 --rotary-base-local 100 "
+                        "--rotary-seq-len-interpolation-factor 8 --query-pre-attn-scalar 24 "
+                        "--attn-logit-softcapping 50 --final-logit-softcapping 30 --qk-l2-norm "
+                        "--qk-l2-norm-with-rope-only --no-rope-freq 2"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with("--load a", checkpoint);
+  EXPECT_EQ(test::all_findings(parsed), "no findings");
+  const ModelConfig& model = parsed.run.model;
+  EXPECT_TRUE(model.gated_linear_unit && model.post_mlp_layernorm && model.scale_embeddings);
+  EXPECT_TRUE(model.qk_l2_norm && model.qk_l2_norm_with_rope_only);
+  EXPECT_EQ(model.no_rope_layers, (std::vector<bool>{false, true, false, true}));
+  EXPECT_EQ(model.rotary_base_local, 100);
+  EXPECT_EQ(model.rotary_seq_len_interpolation_factor, 8);
+  EXPECT_EQ(model.query_pre_attn_scalar, 24);
+  EXPECT_EQ(model.attn_logit_softcapping, 50);
+  EXPECT_EQ(model.final_logit_softcapping, 30);
+}
+
 TEST(CheckpointArguments, EncodersTakeTheirPositionsAndNothingOfOtherModels) {
   const std::string t5 = "--model t5 --decoder-seq-length 16 --vocab-file vocab.txt ";
   const CheckpointArguments checkpoint{

@@ -28,7 +28,6 @@ device::TensorView first_of(TestTensor& both) {
 template <class Make>
 void expect_whole(const Make& make, TestTensor& y, TestTensor& want, double tolerance) {
   constexpr Index kAtOnce = 18;
-  device::HostStream stream;
   Index first = 0, second = 0, place = 0;
   while (first < kLength || second < kLength) {
     const Index a = std::min<Index>(7, kLength - first);
@@ -43,7 +42,7 @@ void expect_whole(const Make& make, TestTensor& y, TestTensor& want, double tole
                                            .first_position = second,
                                            .state_from = second == 0 ? -1 : 2,
                                            .state_to = 2}};
-    run(stream, make(pieces));
+    run_on_device(make(pieces));
     first += a, second += b;
     place = a > 0 ? 1 - place : place;
   }
