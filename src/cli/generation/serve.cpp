@@ -47,7 +47,8 @@ void declare(Flags& flags, ServeFlags& o) {
   flags.option("--max-image-megapixels", o.megapixels, "largest image, in millions of pixels");
   flags.option("--prompt-tokens-beside-answers", o.prompt_tokens,
                "most tokens of prompts in a step that also continues answers: less, and answers "
-               "go on more evenly; more, and they begin sooner; 0: all that a step takes");
+               "go on more evenly; more, and they begin sooner; a quarter of it for each request "
+               "that reads its prompt where these are more than four; 0: all that a step takes");
   flags.option("--drain-seconds", o.drain_seconds, "time for open requests after SIGTERM");
 }
 

@@ -204,12 +204,21 @@ void Scheduler::plan_running(bool decoding) {
   }
 }
 
+/// Counts the requests that read their prompts, or would if steps had room.
+Index Scheduler::reading() const {
+  const Index begun =
+      std::ranges::count_if(running_, [&](const Sequence* each) { return !decodes(*each); });
+  return begun + static_cast<Index>(std::min(waiting_.size(), free_slots_.size()));
+}
+
 /// Bounds what prompts add to a step that continues answers, so that a step never takes much longer
-/// than one without them: rows up to a few dozen cost what reading the weights costs.
+/// than one without them: rows up to a few dozen cost what reading the weights costs. Many that
+/// read get more: else few of them would ever answer at once, and steps would be half empty.
 void Scheduler::limit_prompts() {
+  const Index limit = settings_.prompt_tokens_beside_answers;
   const auto answers = static_cast<Index>(plan_.sequences.size());
-  if (settings_.prompt_tokens_beside_answers > 0 && answers > 0) {
-    budget_ = std::min(budget_, std::max(settings_.prompt_tokens_beside_answers, answers));
+  if (limit > 0 && answers > 0) {
+    budget_ = std::min(budget_, std::max({limit, answers, limit * reading() / 4}));
   }
 }
 

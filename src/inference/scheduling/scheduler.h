@@ -12,8 +12,9 @@ struct SchedulerSettings {
   Index max_skips = 16;
   Index draft_tokens = 0;  // most that are drafted for one sequence and step
   Index draft_rows = 16;   // rows of a step up to which drafts are worth their products
-  // Most tokens of prompts in a step that also continues answers, but as many as it continues; 0:
-  // as many as the step has room for.
+  // Most tokens of prompts in a step that also continues answers, but as many as it continues, and
+  // a quarter of this number for each request that reads its prompt; 0: as many as the step has
+  // room for.
   Index prompt_tokens_beside_answers = 0;
 };
 
@@ -84,6 +85,7 @@ class Scheduler {
   bool grow(Sequence& sequence, Index tokens);
   bool decodes(const Sequence& sequence) const;
   void plan_running(bool decodes);
+  Index reading() const;
   void limit_prompts();
   Index plan_tokens(Sequence& sequence);
   Index add_drafts(Sequence& sequence, Index tokens);

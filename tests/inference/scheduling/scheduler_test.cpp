@@ -133,6 +133,23 @@ TEST(Scheduler, BoundsWhatPromptsAddToAStepWithAnswers) {
   EXPECT_EQ(tokens_of_step(), std::vector<std::size_t>({1, 1, 2}));
 }
 
+TEST(Scheduler, ManyPromptsGetMoreOfAStep) {
+  Scheduler scheduler(shape_of(64, 8, 24), {.prompt_tokens_beside_answers = 4});
+  Sequence first = sequence_of(3, 20);
+  scheduler.add(first);
+  run_step(scheduler);
+  std::deque<Sequence> others;
+  for (TokenId i = 1; i <= 6; ++i) {
+    scheduler.add(others.emplace_back(sequence_of(8, 4, 100 * i)));
+  }
+  EXPECT_EQ(scheduler.plan().sequences.back().tokens.size(), 6u);  // a quarter of 4 for each
+  end_step(scheduler);
+  const auto& step = scheduler.plan().sequences;
+  ASSERT_EQ(step.size(), 3u);
+  EXPECT_EQ(step[1].tokens.size(), 2u);
+  EXPECT_EQ(step[2].tokens.size(), 4u);
+}
+
 TEST(Scheduler, PreemptsTheYoungestAndEndsTheOldest) {
   Scheduler scheduler(shape_of(4, 4, 64), {.prefix_cache = false});
   Sequence old = sequence_of(4, 12), young = sequence_of(4, 12, 100);
