@@ -13,6 +13,7 @@
 #include "plan/calibration/calibration_programs.h"
 #include "plan/calibration/host_machine.h"
 #include "plan/machine/parameter_file.h"
+#include "plan/model/job.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
@@ -76,7 +77,7 @@ int calibrate_machine(const Arguments& arguments) {
   const auto device = device::make_device("host", world->make_allocator());
   std::vector<config::RunConfig> programs = plan::calibration_programs();
   if (!flags.empty()) {
-    programs = {config::parse_valid_run(flags).run};
+    programs = {plan::with_vocabulary(config::parse_valid_run(flags).run)};
   }
   const Timer timer;
   const plan::Calibration measured = plan::calibrate(*device, *world, programs, options);

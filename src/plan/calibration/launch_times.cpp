@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-// Times of kernels by kernel, type, extents and work, of which the median counts.
+// Times of kernels by kernel, type, extents and work. A step is a sum of launches, so that means
+// count: medians of times with a long tail add up to too little.
 
 namespace mpitron::plan {
 
@@ -15,8 +16,21 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+double usual(const std::vector<double>& values) {
+  const double most = 2 * median(values);
+  double sum = 0;
+  Index count = 0;
+  for (const double value : values) {
+    if (value <= most) {
+      sum += value;
+      ++count;
+    }
+  }
+  return count == 0 ? 0 : sum / static_cast<double>(count);
+}
+
 void LaunchTimes::after(const device::LaunchRecord& record) {
-  // A median needs no more, and programs launch a kernel thousands of times.
+  // A mean needs no more, and programs launch a kernel thousands of times.
   constexpr std::size_t kKept = 64;
   const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
   seconds_ += seconds;
@@ -36,7 +50,7 @@ std::vector<TimedKernel> LaunchTimes::kernels(Index ranks) const {
                       .ranks = ranks,
                       .extents = key.extents,
                       .work = key.work,
-                      .seconds = median(times)});
+                      .seconds = usual(times)});
   }
   return result;
 }

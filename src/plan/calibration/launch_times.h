@@ -11,6 +11,10 @@ namespace mpitron::plan {
 /// Returns the middle of the values, of two middle ones their mean; 0 where there are none.
 double median(std::vector<double> values);
 
+/// Returns the mean of the values up to twice the median: what launches take in a sum of many, less
+/// those in which the machine did something else. 0 where there are none.
+double usual(const std::vector<double>& values);
+
 /// Times of every launch on a device whose launches return when the kernel has ended, by kernel,
 /// type and extents.
 class LaunchTimes final : public device::LaunchObserver {
@@ -37,7 +41,7 @@ class LaunchTimes final : public device::LaunchObserver {
   /// Time within all launches so far, and their number.
   double seconds() const { return seconds_; }
   std::size_t launches() const { return launches_; }
-  /// Returns the median of each kernel, type and extents, marked as measured with so many ranks at
+  /// Returns the usual time of each kernel, type and extents, marked as measured with so many ranks at
   /// work.
   std::vector<TimedKernel> kernels(Index ranks) const;
 

@@ -5,7 +5,7 @@
 namespace mpitron::plan {
 namespace launch_times_test {
 
-TEST(LaunchTimes, AreTheMediansByKernelAndExtents) {
+TEST(LaunchTimes, AreKeptByKernelAndExtents) {
   LaunchTimes times;
   const device::LaunchRecord record{.kernel = "cast",
                                     .device = "host",
@@ -30,6 +30,12 @@ TEST(LaunchTimes, AMedianOfAnEvenNumberIsTheMeanOfTheMiddle) {
   EXPECT_EQ(median({}), 0);
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1, 2, 100}), 3);
+}
+
+TEST(LaunchTimes, WhatIsUsualIsAMeanWithoutHiccups) {
+  EXPECT_EQ(usual({}), 0);
+  EXPECT_DOUBLE_EQ(usual({1, 1, 1, 1.5, 1.5}), 1.2) << "a tail adds to a sum";
+  EXPECT_DOUBLE_EQ(usual({1, 1, 1, 50}), 1) << "the machine did something else";
 }
 
 }  // namespace launch_times_test
