@@ -55,7 +55,7 @@ lint: deps ## check layers, formatting, style budget and contracts without compi
 
 tidy: deps ## run clang-tidy 14 on the files that differ from BASE
 	$(call say,'tidy: clang-tidy on the .cpp files that differ from $(BASE)')
-	@cmake --preset release -B build-tidy -DMPITRON_BATCHES=OFF >/dev/null
+	@cmake --preset release -B build-tidy -DMPITRON_BATCHES=OFF -DMPITRON_PRECOMPILE=OFF >/dev/null
 	@git diff --name-only --diff-filter=d $(BASE) -- '*.cpp' | xargs -r -P $(JOBS) -n 1 clang-tidy-14 -p build-tidy --quiet
 
 bench: build ## run the benchmarks; figures into build/bench/summary.json and a table on the terminal

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """What serving over HTTP takes beside the engine alone, with 128 tokens in and 64 out, on an idle machine.
 
-usage: serving_rates.py MPITRON [MODEL_FLAGS ...]     (default: GPT-2 124M in bf16)
+usage: serving_rates.py MPITRON [--rows start first shares gaps] [--clients 1 8 32] [--turns 3] [--serve="FLAGS"]
+                        [--model="FLAGS"] [--folder FOLDER]      (default: GPT-2 124M in bf16, all rows, 7 minutes)
 
 A made-up model is served. The engine's own rate is what `mpitron generate --json` tells of as many answers at once, which counts
 neither its start nor loading. Server and engine are measured by turns, and the median of the turns' shares is told, since a
 machine's speed changes from minute to minute. Clients ask one request after the other, and read their answers as streams. Prints a
-table: shares of the engine's rate with 1, 8 and 32 clients, the time between tokens while others bring long prompts, the time from
-the start of the server to its first token, and that of the first token of 512 on an idle server.
+table: shares of the engine's rate with 1, 8 and 32 clients, and what these clients took of the processors; the time between tokens
+while others bring long prompts; the time from the start of the server to its first token, and that of the first token of 512 on an
+idle server, beside what the engine alone takes for it. `--serve` gives the server more flags, to compare settings; `--folder` keeps the model for the next call.
 """
+import argparse
 import json
 import pathlib
 import random
@@ -20,11 +23,11 @@ import sys
 import tempfile
 import time
 
-GPT2 = ["--num-layers", "12", "--hidden-size", "768", "--num-attention-heads", "12", "--bf16"]
+GPT2 = "--num-layers 12 --hidden-size 768 --num-attention-heads 12 --bf16"
 VOCABULARY, INPUT, OUTPUT = 50256, 128, 64
 TOKENIZER = ["--tokenizer-type", "NullTokenizer", "--vocab-size", str(VOCABULARY)]
 LIMITS = ["--inference-max-requests", "32"]
-TURNS = 3
+ROWS = ("start", "first", "shares", "gaps")
 
 
 def prompt(tokens: int) -> str:
@@ -38,14 +41,19 @@ def make_model(program: str, flags: list, folder: pathlib.Path) -> None:
                     "--save-interval", "1", "--no-save-optim"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
 
+def generate(program: str, folder: pathlib.Path, at_once: int, answers: int, tokens_in: int, tokens_out: int) -> dict:
+    """What the engine alone tells of so many answers."""
+    lines = [json.dumps({"text": prompt(tokens_in)}) for _ in range(answers)]
+    (folder / "prompts.jsonl").write_text("\n".join(lines) + "\n")
+    told = subprocess.run([program, "generate", "--load", "model", *TOKENIZER, "--inference-max-requests", str(at_once),
+                           "--temperature", "0", "--prompt-file", "prompts.jsonl", "--num-tokens-to-generate", str(tokens_out), "--json"],
+                          cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return json.loads(told.strip().rsplit("\n", 1)[-1])
+
+
 def engine_rate(program: str, folder: pathlib.Path, clients: int) -> float:
     """Tokens a second of as many rounds of answers as the clients have, without a server."""
-    lines = [json.dumps({"text": prompt(INPUT)}) for _ in range(clients * (rounds(clients) - 2))]
-    (folder / "prompts.jsonl").write_text("\n".join(lines) + "\n")
-    told = subprocess.run([program, "generate", "--load", "model", *TOKENIZER, "--inference-max-requests", str(clients),
-                           "--temperature", "0", "--prompt-file", "prompts.jsonl", "--num-tokens-to-generate", str(OUTPUT), "--json"],
-                          cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return json.loads(told.strip().rsplit("\n", 1)[-1])["tokens_per_second"]
+    return generate(program, folder, clients, clients * (rounds(clients) - 2), INPUT, OUTPUT)["tokens_per_second"]
 
 
 def rounds(clients: int) -> int:
@@ -110,10 +118,10 @@ def drive(clients: list) -> None:
 class Server:
     """A server of the model, on a free port."""
 
-    def __init__(self, program: str, folder: pathlib.Path):
+    def __init__(self, program: str, folder: pathlib.Path, flags: str):
         self.begin = time.monotonic()
-        self.process = subprocess.Popen([program, "serve", "--load", "model", *TOKENIZER, "--port", "0", *LIMITS], cwd=folder,
-                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        command = [program, "serve", "--load", "model", *TOKENIZER, "--port", "0", *LIMITS, *flags.split()]
+        self.process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         for line in self.process.stdout:
             if "http://127.0.0.1:" in line:
                 self.port = int(line.split("http://127.0.0.1:")[1].split("/")[0].split()[0].rstrip("."))
@@ -133,9 +141,11 @@ class Server:
         self.process.wait()
 
 
-def served_rate(server: Server, clients: int) -> float:
-    """Tokens a second of clients that ask one request after the other; the first and the last round are left out."""
+def served_rate(server: Server, clients: int) -> tuple:
+    """Tokens a second of clients that ask one request after the other; the first and the last round are left out. Beside it, the
+    share of one processor that the clients took, which the server does not have where there is none to spare."""
     finished = []
+    wall, busy = time.monotonic(), time.process_time()
 
     def client():
         for _ in range(rounds(clients)):
@@ -144,16 +154,37 @@ def served_rate(server: Server, clients: int) -> float:
 
     drive([client() for _ in range(clients)])
     inner = sorted(finished)[clients - 1:-clients]
-    return (len(inner) - 1) * OUTPUT / (inner[-1] - inner[0])
+    taken = (time.process_time() - busy) / (time.monotonic() - wall)
+    return (len(inner) - 1) * OUTPUT / (inner[-1] - inner[0]), taken
 
 
-def tell_shares(program: str, folder: pathlib.Path, server: Server, clients: int) -> None:
+def tell_shares(program: str, folder: pathlib.Path, server: Server, clients: int, count: int) -> None:
     """What the server gives of the engine's rate, turn by turn."""
-    turns = [(served_rate(server, clients), engine_rate(program, folder, clients)) for _ in range(TURNS)]
-    served, alone = (statistics.median(rates) for rates in zip(*turns))
-    shares = sorted(100 * each / other for each, other in turns)
+    turns = [(*served_rate(server, clients), engine_rate(program, folder, clients)) for _ in range(count)]
+    served, taken, alone = (statistics.median(rates) for rates in zip(*turns))
+    shares = sorted(100 * each / other for each, _, other in turns)
     tell(f"{clients} clients: {served:.1f} tokens/s, engine {alone:.1f}", f"{statistics.median(shares):.0f} %",
-         f"92 % (turns: {shares[0]:.0f} to {shares[-1]:.0f})")
+         f"92 % (turns: {shares[0]:.0f} to {shares[-1]:.0f}; clients: {100 * taken:.0f} % of a processor)")
+
+
+def tell_first(program: str, folder: pathlib.Path, server: Server) -> None:
+    """The first token of a prompt of 512, and what the engine needs for prompts and tokens like it."""
+    server.answer(INPUT, 1)
+    first = min(b - a for a, b in (server.answer(512, 1)[:2] for _ in range(5)))
+    alone = min(generate(program, folder, 1, 3, 512, 1)["seconds"] / 3 for _ in range(2))
+    tell("first token of 512, idle server", f"{1e3 * first:.1f} ms", f"{1.1e3 * alone + 2:.1f} ms (1.1 x engine + 2)")
+
+
+def tell_start(program: str, folder: pathlib.Path, flags: str) -> None:
+    """From the start of a server to its first token; the best of three, as the machine has its moments."""
+    reading = min(seconds_to_read(folder) for _ in range(2))
+    taken = []
+    for _ in range(3):
+        server = Server(program, folder, flags)
+        server.answer(INPUT, 1)
+        taken.append(time.monotonic() - server.begin)
+        server.close()
+    tell("start of the server to the first token", f"{min(taken):.2f} s", f"0.5 s + {reading:.2f} s of reading")
 
 
 def time_between_tokens(server: Server, others: int) -> float:
@@ -179,21 +210,34 @@ def tell(name: str, figure: str, goal: str) -> None:
     print(f"{name:52} {figure:>12}   goal {goal}", flush=True)
 
 
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("--rows", nargs="+", choices=ROWS, default=ROWS)
+    parser.add_argument("--clients", nargs="+", type=int, default=[1, 8, 32])
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--serve", default="", help="more flags of the server")
+    parser.add_argument("--model", default=GPT2, help="flags of the model")
+    parser.add_argument("--folder", type=pathlib.Path, help="where the model is, or shall be")
+    return parser.parse_args()
+
+
 def main() -> None:
-    program = str(pathlib.Path(sys.argv[1]).resolve())
+    chosen = arguments()
+    program = str(pathlib.Path(chosen.program).resolve())
     random.seed(1)
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        make_model(program, sys.argv[2:] or GPT2, folder)
-        reading = min(seconds_to_read(folder) for _ in range(2))
-        server = Server(program, folder)
-        server.answer(INPUT, 1)
-        tell("start of the server to the first token", f"{time.monotonic() - server.begin:.2f} s", f"0.5 s + {reading:.2f} s of reading")
-        first = min(b - a for a, b in (server.answer(512, 1)[:2] for _ in range(5)))
-        tell("first token of 512, idle server", f"{first * 1e3:.1f} ms", "1.1 x prefill + 2 ms")
-        for clients in (1, 8, 32):
-            tell_shares(program, folder, server, clients)
-        for others in (1, 4):
+        folder = chosen.folder or pathlib.Path(name)
+        if not (folder / "model").exists():
+            make_model(program, chosen.model.split(), folder)
+        if "start" in chosen.rows:
+            tell_start(program, folder, chosen.serve)
+        server = Server(program, folder, chosen.serve)
+        if "first" in chosen.rows:
+            tell_first(program, folder, server)
+        for clients in chosen.clients if "shares" in chosen.rows else []:
+            tell_shares(program, folder, server, clients, chosen.turns)
+        for others in (1, 4) if "gaps" in chosen.rows else []:
             tell(f"time between tokens, p99 / p50, {others} with prompts", f"{time_between_tokens(server, others):.2f}", "2")
         server.close()
 

@@ -23,6 +23,8 @@ namespace mpitron::kernels {
 //                 !(causal && K(j) > Q(i)) and !(window >= 0 && K(j) < Q(i) - window) and
 //                 mask[., i, K(j)] == 0; a row that sees no key gives o = 0, lse = -inf and no
 //                 gradient; a mask of one row hides keys from every query
+//   soft cap:     with softcap > 0, scale q_i k_j becomes softcap tanh(scale q_i k_j / softcap);
+//                 not together with a bias
 //   bias:         score(i, j) = scale q_i k_j + bias[head, j - i + s - 1]: a bias of the distance,
 //                 the same for all samples; not together with positions
 //   dropout:      on the probabilities after the softmax: attention_dropout_keeps below is the
@@ -86,7 +88,8 @@ struct AttentionForward {
   Index window = -1;  // keys before the query that are visible besides itself; -1: all
   DropoutMask dropout;
   std::optional<AttentionPositions> positions;  // absent: last_positions
-  In bias;  // [n, s + s_kv - 1], in q's type, any strides; optional
+  In bias;            // [n, s + s_kv - 1], in q's type, any strides; optional
+  float softcap = 0;  // bound of the scores; 0: none
 
   template <class F>
   void views(F&& f) const {
@@ -111,6 +114,7 @@ struct AttentionBackward {
   std::optional<AttentionPositions> positions;  // absent: last_positions
   In bias;                                      // as forward
   Out dbias;  // [b, n, s + s_kv - 1], fp32, any strides; where there is a bias
+  float softcap = 0;
 
   template <class F>
   void views(F&& f) const {

@@ -31,7 +31,7 @@ void check_inputs(const Kernel& kernel) {
   MPITRON_CHECK((o == Shape{q[0], q[1], q[2], v[3]}), to_string(o));
   MPITRON_CHECK((lse == Shape{q[1], q[2], q[0]}), to_string(lse));
   MPITRON_CHECK(kernel.lse.stride(2) == 1 && kernel.lse.dtype == DType::f32, kernel.lse.stride(2));
-  MPITRON_CHECK(kernel.scale > 0, kernel.scale);
+  MPITRON_CHECK(kernel.scale > 0 && kernel.softcap >= 0, kernel.scale, kernel.softcap);
   MPITRON_CHECK(kernel.k.dtype == kernel.q.dtype && kernel.v.dtype == kernel.q.dtype,
                 name_of(kernel.q.dtype));
   if (kernel.mask) {
@@ -43,6 +43,7 @@ void check_inputs(const Kernel& kernel) {
     MPITRON_CHECK(mask.dtype == DType::u8 && mask.stride(2) == 1, name_of(mask.dtype));
   }
   if (kernel.bias) {
+    MPITRON_CHECK(kernel.softcap == 0, kernel.softcap);
     MPITRON_CHECK((kernel.bias.shape == Shape{q[2], q[0] + k[0] - 1}) && !kernel.positions,
                   to_string(kernel.bias.shape));
     MPITRON_CHECK(kernel.bias.dtype == kernel.q.dtype, name_of(kernel.bias.dtype));

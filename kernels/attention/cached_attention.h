@@ -70,6 +70,7 @@ struct CacheAppend {
 ///                 depend on its sequence and the block size alone, not on other rows or threads
 ///   visibility:   row i at position p sees positions max(0, p - window) .. p; where it is not
 ///                 causal, every row sees all positions up to that of the piece's first row
+///   soft cap:     with softcap > 0 the scaled score x becomes softcap tanh(x / softcap)
 ///   bias:         that of distance key - query is added to the scaled score
 ///   sink:         one more logit in the softmax, without a value (kernels/attention/sink)
 ///                 (a GPU adds up 256 positions at a time and joins them in fp32)
@@ -88,6 +89,7 @@ struct CachedAttention {
   std::span<const CachedPiece> pieces;
   float scale = 1;
   Index window = -1;       // keys before the query that are visible besides itself; -1: all
+  float softcap = 0;       // bound of the scores; 0: none
   bool zero_sink = false;  // a sink of logit 0 for every head
   bool causal = true;
   In table = {};             // of a GPU: append_piece_table

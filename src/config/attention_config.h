@@ -21,8 +21,13 @@ struct QkClipConfig {
 /// Settings of every layer's attention beside its sizes and positions.
 struct AttentionConfig {
   AttentionBackend attention_backend = AttentionBackend::automatic;
-  /// Derived: 1 / sqrt(kv_channels), or muP's factor; latent attention has a scale of its own.
+  /// Derived: 1 / sqrt(kv_channels), or of query_pre_attn_scalar, or muP's factor; latent attention
+  /// has a scale of its own.
   double softmax_scale = 0;
+  /// Bounds of scores, and of the output layer's logits: x becomes bound * tanh(x / bound).
+  std::optional<double> attn_logit_softcapping, final_logit_softcapping;
+  /// Scores are divided by its root in place of the head size's.
+  std::optional<double> query_pre_attn_scalar;
   /// Forces the softmax to fp32. The reference also divides the scores by the layer's number and
   /// multiplies them by it in the softmax: that cancels and is left out.
   bool apply_query_key_layer_scaling = false;
@@ -30,6 +35,7 @@ struct AttentionConfig {
   /// Norms of queries and keys in each head, learned or without weights.
   bool qk_layernorm = false;
   bool qk_l2_norm = false;
+  bool qk_l2_norm_with_rope_only = false;  // in layers that rotate alone
   /// (left, right): key j is visible to query i if i - left <= j <= i + right; unset: no limit
   /// beside the causal mask.
   std::optional<std::array<Index, 2>> window_size;

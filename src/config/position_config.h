@@ -17,11 +17,13 @@ struct PositionConfig {
   PositionEmbedding position_embedding_type = PositionEmbedding::learned_absolute;
   RopeType rope_type = RopeType::rope;
   Index rotary_base = 10000;
+  std::optional<Index> rotary_base_local;  // of layers with a window, which nothing stretches
   double rotary_percent = 1.0;
   bool rotary_interleaved = false;
   std::optional<Index> rotary_seq_len_interpolation_factor;
   bool use_rope_scaling = false;  // llama 3.1
   double rope_scaling_factor = 8.0;
+  double rope_scaling_high_freq_factor = 4.0;
   double rotary_scaling_factor = 1.0;  // YaRN
   double mscale = 1.0;
   double mscale_all_dim = 0.0;

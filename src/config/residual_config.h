@@ -22,6 +22,9 @@ struct ResidualConfig {
   double norm_epsilon = 1e-5;
   bool apply_layernorm_1p = false;
   bool apply_residual_connection_post_layernorm = false;
+  /// Norms behind a branch as well, in front of its sum with the stream.
+  bool post_self_attn_layernorm = false, post_mlp_layernorm = false;
+  bool scale_embeddings = false;  // by the root of the hidden size
   double hidden_dropout = 0.1;
   double drop_path = 0;  // share of samples that the last layer's branches leave out
   bool fp32_residual_connection = false;
@@ -30,9 +33,9 @@ struct ResidualConfig {
 /// The elementwise functions of the feed-forward networks.
 struct ActivationConfig {
   ActivationKind activation = ActivationKind::gelu_tanh;  // derived
-  bool gated_linear_unit = false;                         // derived: --swiglu, --quick-geglu
-  std::optional<double> activation_clamp;                 // of both inputs of a gated activation
-  double glu_linear_offset = 0;                           // of its linear half
+  bool gated_linear_unit = false;          // derived: --swiglu, --geglu, --quick-geglu
+  std::optional<double> activation_clamp;  // of both inputs of a gated activation
+  double glu_linear_offset = 0;            // of its linear half
 };
 
 }  // namespace mpitron::config

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "convert/adapters.h"
+#include "convert/description/config_reading.h"
+#include "convert/encoder_writer.h"
 #include "convert/formats/hugging_face_folder.h"
 #include "convert/formats/mpitron_checkpoint.h"
 #include "convert/formats/stacked_experts.h"
@@ -56,8 +58,8 @@ ModelDescription describe(const ConvertSettings& settings, const ModelReader& re
 /// Writes tensors under the family's names; families with stacked experts get them as one tensor.
 void write_weights(const ConvertSettings& settings, TensorSource& theirs,
                    const std::string& model_type, const Progress& progress) {
-  if (has_stacked_experts(model_type)) {
-    write_hugging_face_weights(settings.to, *stack_experts(theirs), settings.bytes_per_file,
+  if (const auto order = stacked_experts(model_type)) {
+    write_hugging_face_weights(settings.to, *stack_experts(theirs, *order), settings.bytes_per_file,
                                progress);
   } else {
     write_hugging_face_weights(settings.to, theirs, settings.bytes_per_file, progress);
@@ -124,6 +126,31 @@ void verify(const ConvertSettings& settings, ModelReader& source, ConvertReport&
                            answers_of(describe(settings, source)));
   }
   write_text(settings.to / "conversion_record.json", record_json(settings, report));
+}
+
+/// Writes the image encoder of a model alone, and reads it back where that is asked for.
+void convert_encoder(const ConvertSettings& settings, const ModelDescription& description,
+                     TensorSource& ours, ConvertReport& report, const ConvertProgress& progress) {
+  if (settings.to_format != Format::hugging_face || settings.verify_logits ||
+      !settings.merge_adapter.empty()) {
+    throw_usage(
+        "--model-type {}: an image encoder alone is a folder of Hugging Face (--to-format "
+        "huggingface) and tells no words: --verify compares its hashes; no --verify-logits, no "
+        "--merge-adapter",
+        settings.model_type);
+  }
+  EncoderWriter writer(description, ours);
+  make_folder("--to", settings.to);
+  report.output = settings.to;
+  writer.write(settings.to, settings.bytes_per_file, [&](Index done, Index total, auto& name) {
+    progress("convert", done, total, name);
+  });
+  if (settings.verify) {
+    report.round_trip = writer.compare(settings.to, [&](Index done, Index total, auto& name) {
+      progress("verify", done, total, name);
+    });
+    write_text(settings.to / "conversion_record.json", record_json(settings, report));
+  }
 }
 
 /// Checks what loading in the target layout would find; a checkpoint of this program has no layout.
@@ -194,9 +221,10 @@ ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& pr
         settings.merge_adapter.string());
   }
   const bool theirs = report.from_format == Format::hugging_face;
+  const bool encoder = is_encoder_type(settings.model_type);
   ModelReader source(settings.from,
                      {.format = report.from_format,
-                      .model_type = theirs ? settings.model_type : "",
+                      .model_type = theirs && !encoder ? settings.model_type : "",
                       .make_vocab_size_divisible_by = settings.make_vocab_size_divisible_by,
                       .dtype = settings.dtype,
                       .strict = settings.strict});
@@ -207,6 +235,10 @@ ConvertReport convert(const ConvertSettings& settings, const ConvertProgress& pr
   report.tensors = static_cast<Index>(source.ours().tensors().size());
   report.bytes = source.ours().bytes();
   check_layout(settings, description.model, report);
+  if (encoder) {
+    convert_encoder(settings, description, source.ours(), report, progress);
+    return report;
+  }
   note_surprises(settings, description, report);
   const Progress part = [&](Index done, Index total, const std::string& name) {
     progress("convert", done, total, name);

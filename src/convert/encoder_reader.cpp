@@ -21,6 +21,13 @@ fs::path config_of(const fs::path& folder) {
   return folder / "config.json";
 }
 
+/// Returns what names begin with: "vision_model.", and in files of newer releases nothing where the
+/// encoder is alone.
+std::string prefix_of(const TensorSource& files) {
+  constexpr const char* kFirst = "embeddings.patch_embedding.weight";
+  return files.find(kFirst) == nullptr ? "vision_model." : "";
+}
+
 }  // namespace
 
 bool is_image_encoder(const fs::path& folder) {
@@ -30,13 +37,14 @@ bool is_image_encoder(const fs::path& folder) {
 
 EncoderReader::EncoderReader(const fs::path& folder)
     : description_(read_encoder_config(read_file(config_of(folder)), config_of(folder).string())),
-      table_(make_encoder_table(description_)),
-      files_(std::make_unique<HuggingFaceFolder>(folder)) {
+      files_(std::make_unique<HuggingFaceFolder>(folder)),
+      table_(make_encoder_table(description_, prefix_of(*files_))) {
   const std::string problems = check_theirs(*files_, table_).problems(false);
   if (!problems.empty()) {
     throw_data("{}: tensors and configuration do not fit:{}", folder.string(), problems);
   }
   ours_ = to_ours(*files_, table_);
+  description_.model.params_dtype = ours_->tensors().front().dtype;
 }
 
 std::vector<std::pair<std::string, std::string>> EncoderReader::options() const {

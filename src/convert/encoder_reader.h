@@ -23,6 +23,7 @@ class EncoderReader {
   EncoderReader(const EncoderReader&) = delete;
   EncoderReader& operator=(const EncoderReader&) = delete;
 
+  const ModelDescription& description() const { return description_; }
   TensorSource& ours() { return *ours_; }
   TensorSource& stored() { return *files_; }
   /// Options of a run whose encoder has these sizes, and their values.
@@ -30,8 +31,9 @@ class EncoderReader {
 
  private:
   ModelDescription description_;
+  std::unique_ptr<TensorSource> files_;
   NameTable table_;
-  std::unique_ptr<TensorSource> files_, ours_;
+  std::unique_ptr<TensorSource> ours_;
 };
 
 }  // namespace mpitron::convert

@@ -100,9 +100,8 @@ std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
 
 void load_values(models::Model& model, TensorSource& ours) {
   for (autograd::Parameter& parameter : model.parameters()) {
-    const HostTensor stored = ours.read(parameter.name);
-    MPITRON_CHECK(stored.shape() == parameter.shape, parameter.name);
-    const HostTensor value = cast(stored, parameter.value.dtype());
+    const HostTensor value = cast(ours.read(parameter.name), parameter.value.dtype());
+    MPITRON_CHECK(value.shape() == parameter.shape, parameter.name);
     tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()},
                        parameter.placement.shard, parameter.value.view());
   }

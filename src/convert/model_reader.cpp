@@ -119,8 +119,8 @@ void ModelReader::open_hugging_face(const std::filesystem::path& path, const Set
                description_.model_type);
   }
   files_ = std::make_unique<HuggingFaceFolder>(path);
-  if (has_stacked_experts(description_.model_type)) {
-    files_ = unstack_experts(std::move(files_));
+  if (const auto order = stacked_experts(description_.model_type)) {
+    files_ = unstack_experts(std::move(files_), *order);
   }
   refuse_numbers_without_tensors(config, description_.model, stored().tensors());
   table_ = make_name_table(description_.model_type, description_);

@@ -102,16 +102,14 @@ std::vector<Sharers> sharers_of(const NodeRanks& node, const std::vector<RankPla
                   .cores = {place.cpus.cores.begin(), place.cpus.cores.end()},
                   .threads = place.threads,
                   .processors = place.cpus.processors};
-    std::vector<Sharers> apart;
-    for (const Sharers& other : groups) {
-      if (other.meets(group)) {
+    std::erase_if(groups, [&](const Sharers& other) {
+      const bool meets = other.meets(group);
+      if (meets) {
         group.add(other);
-      } else {
-        apart.push_back(other);
       }
-    }
+      return meets;
+    });
     group.ranks.push_back(rank);
-    groups = std::move(apart);
     groups.push_back(std::move(group));
   }
   return groups;

@@ -28,8 +28,7 @@ LossScaler LossScaler::constant(double scale) {
 LossScaler LossScaler::dynamic(const config::OptimizerConfig& config) {
   if (!(config.min_loss_scale > 0.0 && config.initial_loss_scale >= config.min_loss_scale)) {
     throw_usage(
-        "--initial-loss-scale {} must not be below --min-loss-scale {}, which must be "
-        "above 0",
+        "--initial-loss-scale {} must not be below --min-loss-scale {}, which must be above 0",
         config.initial_loss_scale, config.min_loss_scale);
   }
   if (!(config.loss_scale_window >= 1.0) || config.hysteresis < 1) {

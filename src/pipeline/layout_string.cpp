@@ -82,6 +82,14 @@ class LayoutParser {
       return what;
     }
     ++at_;
+    std::string all;
+    for (Index i = number(); i > 0; --i) {
+      append(all, what);
+    }
+    return all;
+  }
+
+  Index number() {
     if (!is_digit(peek())) {
       fail("expected a number");
     }
@@ -93,11 +101,7 @@ class LayoutParser {
       }
       ++at_;
     }
-    std::string all;
-    for (Index i = 0; i < count; ++i) {
-      append(all, what);
-    }
-    return all;
+    return count;
   }
 
   void append(std::string& to, const std::string& what) const {

@@ -300,9 +300,7 @@ void Simulator::check_complete() {
         const bool backward = cell.input_gradient && cell.weight_gradient;
         if (!cell.forward || (!backward && !options_.forward_only)) {
           result_.problem = fmt::format(
-              "stage {}, chunk {}, microbatch {} was not computed to the "
-              "end",
-              stage, chunk, m);
+              "stage {}, chunk {}, microbatch {} was not computed to the end", stage, chunk, m);
         }
         if (ring_.before(stage, chunk)) {
           check_message(stage, chunk, m, Payload::activation);

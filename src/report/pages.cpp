@@ -31,7 +31,7 @@ input { accent-color: var(--c0); }
 .legend label { color: var(--ink); cursor: pointer; }
 .legend i { width: 14px; height: 3px; border-radius: 2px; }
 .chart { position: relative; height: 250px; }
-.wide { grid-column: 1 / -1; }
+.grid .wide { flex-basis: 100%; }
 .wide .chart { height: 340px; }
 th[scope=row] { white-space: nowrap; }
 summary { cursor: pointer; color: var(--soft); }

@@ -4,33 +4,15 @@
 
 #include <gtest/gtest.h>
 
-#include "convert/config_changes.h"
+#include "convert/encoder_folders.h"
 #include "convert/model_reader.h"
 #include "support/temporary_folder.h"
 
 namespace mpitron::convert {
 namespace encoder_reader_test {
 
-/// The encoder of the tiny LLaVA alone, as CLIPVisionModel is stored, or with words beside it.
-void write_encoder(const std::filesystem::path& folder, bool with_words) {
-  const std::string prefix = "vision_tower.";
-  test::ReferenceModel llava = test::reference_model("llava");
-  test::MemorySource encoder;
-  for (const TensorInfo& info : llava.weights.tensors()) {
-    if (info.name.starts_with(prefix)) {
-      encoder.add(info.name.substr(prefix.size()), info.shape,
-                  test::floats_of(llava.weights.read(info.name)));
-    }
-  }
-  test::Json config = test::Json::parse(llava.config).at("vision_config");
-  if (with_words) {
-    encoder.add("text_model.embeddings.token_embedding.weight", {3, 4});
-    config = {{"model_type", "clip"}, {"vision_config", config}};
-  }
-  std::filesystem::create_directories(folder);
-  test::write_text(folder / "config.json", config.dump());
-  test::write_tensors(folder, encoder);
-}
+using test::write_encoder;
+using test::write_siglip;
 
 /// LLaVA's encoder is held against recorded logits (model_logits_test.cpp).
 TEST(EncoderReader, HasTheNumbersThatItHasInLlava) {
@@ -56,29 +38,10 @@ TEST(EncoderReader, HasTheNumbersThatItHasInLlava) {
   }
 }
 
-/// The same without the class token and the norm in front, with what only SigLIP has.
 TEST(EncoderReader, SiglipHasABiasAndANormBehind) {
   const test::TemporaryFolder folder;
-  write_encoder(folder.path(), false);
-  const std::string model = "vision_model.", positions = "embeddings.position_embedding.weight";
-  test::ReferenceModel llava = test::reference_model("llava");
-  test::MemorySource encoder;
-  for (const TensorInfo& info : llava.weights.tensors()) {
-    const std::size_t at = info.name.find(model);
-    const std::string name = at == info.name.npos ? "" : info.name.substr(at);
-    if (!name.empty() && !name.ends_with(positions) && name.find("class_emb") == name.npos &&
-        name.find("pre_layrnorm") == name.npos) {
-      encoder.add(name, info.shape);
-    }
-  }
-  encoder.add(model + positions, {4, 16});
-  encoder.add(model + "embeddings.patch_embedding.bias", {16});
-  test::write_tensors(folder.path(), encoder);
-  test::Json config = test::Json::parse(read_file(folder / "config.json"));
-  config["model_type"] = "siglip_vision_model";
-  config.erase("hidden_act");
-  config.erase("layer_norm_eps");
-  test::write_text(folder.path() / "config.json", config.dump());
+  write_siglip(folder.path());
+  const std::string model = "vision_model.";
   EncoderReader siglip(folder.path());
   EXPECT_EQ(test::floats_of(siglip.ours().read(model + "conv1.bias")),
             test::elements(model + "embeddings.patch_embedding.bias", 16));
@@ -89,6 +52,19 @@ TEST(EncoderReader, SiglipHasABiasAndANormBehind) {
   EXPECT_EQ(by_name.at("--vision-model-type"), "siglip");
   EXPECT_EQ(by_name.at("--vision-activation"), "gelu_tanh");
   EXPECT_EQ(std::stod(by_name.at("--vision-norm-epsilon")), 1e-6);
+}
+
+/// Newer releases of the library leave the prefix of an encoder alone out.
+TEST(EncoderReader, TakesNamesWithoutAPrefix) {
+  const test::TemporaryFolder folder;
+  write_encoder(folder.path() / "old", false);
+  write_encoder(folder.path() / "new", false, "");
+  EncoderReader before(folder.path() / "old"), after(folder.path() / "new");
+  EXPECT_EQ(after.stored().tensors().front().name, "embeddings.class_embedding");
+  for (const TensorInfo& info : before.ours().tensors()) {
+    EXPECT_EQ(test::floats_of(after.ours().read(info.name)),
+              test::floats_of(before.ours().read(info.name)));
+  }
 }
 
 TEST(EncoderReader, KnowsTheOptionsOfARun) {

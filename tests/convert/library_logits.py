@@ -111,17 +111,69 @@ def gpt_oss():
     return config, tensors
 
 
-def stacked(values):
-    """Gate and up in turn, all experts of a layer in one tensor; matrices transposed."""
+def gemma2():
+    """Gemma 3's without norms of heads, with bounds that small logits reach."""
+    config, tensors = gemma3()
+    config |= {"model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "rope_theta": 10000.0, "rope_scaling": None,
+               "attn_logit_softcapping": 2.0, "final_logit_softcapping": 3.0}
+    del config["rope_local_base_freq"]
+    return config, {name: shape for name, shape in tensors.items() if "_norm" not in name}
+
+
+def gemma3():
+    kinds = ["sliding_attention", "full_attention", "sliding_attention"]
+    config = COMMON | {"model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"], "intermediate_size": 20, "num_attention_heads": 4,
+                       "num_key_value_heads": 2, "head_dim": 8, "hidden_activation": "gelu_pytorch_tanh", "rms_norm_eps": 1e-06,
+                       "layer_types": kinds, "sliding_window": 3, "rope_theta": 1000000.0, "rope_local_base_freq": 10000.0,
+                       "rope_scaling": {"rope_type": "linear", "factor": 8.0}, "max_position_embeddings": POSITIONS,
+                       "query_pre_attn_scalar": 12, "attention_bias": False, "attention_dropout": 0.0, "tie_word_embeddings": True}
+    tensors = {"model.embed_tokens.weight": [VOCAB, HIDDEN], "model.norm.weight": [HIDDEN]}
+    for layer in range(3):
+        at = f"model.layers.{layer}."
+        shapes = {f"{norm}_layernorm": [HIDDEN] for norm in ("input", "post_attention", "pre_feedforward", "post_feedforward")}
+        shapes |= {"self_attn.q_proj": [32, HIDDEN], "self_attn.k_proj": [16, HIDDEN], "self_attn.v_proj": [16, HIDDEN],
+                   "self_attn.o_proj": [HIDDEN, 32], "self_attn.q_norm": [8], "self_attn.k_norm": [8],
+                   "mlp.gate_proj": [20, HIDDEN], "mlp.up_proj": [20, HIDDEN], "mlp.down_proj": [HIDDEN, 20]}
+        tensors.update({f"{at}{name}.weight": shape for name, shape in shapes.items()})
+    return config, tensors
+
+
+def llama4():
+    """Experts behind the second layer alone; the third layer does not rotate."""
+    config = COMMON | {"model_type": "llama4_text", "architectures": ["Llama4ForCausalLM"], "intermediate_size": 20, "intermediate_size_mlp": 28,
+                       "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "hidden_act": "silu", "rms_norm_eps": 1e-05,
+                       "rope_theta": 500000.0, "rope_scaling": {"rope_type": "llama3", "factor": 16.0, "low_freq_factor": 1.0,
+                                                                "high_freq_factor": 1.0, "original_max_position_embeddings": 8192},
+                       "max_position_embeddings": POSITIONS, "num_local_experts": 4, "num_experts_per_tok": 1, "moe_layers": [1],
+                       "no_rope_layers": [1, 1, 0], "use_qk_norm": True, "attention_chunk_size": 8192, "attn_temperature_tuning": True,
+                       "floor_scale": 8192, "attn_scale": 0.1, "attention_bias": False, "attention_dropout": 0.0}
+    tensors = {"model.embed_tokens.weight": [VOCAB, HIDDEN], "model.norm.weight": [HIDDEN], "lm_head.weight": [VOCAB, HIDDEN]}
+    for layer in range(3):
+        at = f"model.layers.{layer}."
+        shapes = {"input_layernorm": [HIDDEN], "post_attention_layernorm": [HIDDEN], "self_attn.q_proj": [32, HIDDEN],
+                  "self_attn.k_proj": [16, HIDDEN], "self_attn.v_proj": [16, HIDDEN], "self_attn.o_proj": [HIDDEN, 32]}
+        parts = [("shared_expert.", 20)] + [(f"experts.{i}.", 20) for i in range(4)] if layer == 1 else [("", 28)]
+        for part, width in parts:
+            shapes |= {f"feed_forward.{part}gate_proj": [width, HIDDEN], f"feed_forward.{part}up_proj": [width, HIDDEN],
+                       f"feed_forward.{part}down_proj": [HIDDEN, width]}
+        if layer == 1:
+            shapes["feed_forward.router"] = [4, HIDDEN]
+        tensors.update({f"{at}{name}.weight": shape for name, shape in shapes.items()})
+    return config, tensors
+
+
+def stacked(values, in_turn):
+    """Gate and up in turn, or one behind the other, all experts of a layer in one tensor; matrices transposed."""
     result = {name: value for name, value in values.items() if ".experts." not in name}
     for name in [name for name in values if ".experts.0.down_proj.weight" in name]:
         prefix = name.split(".experts.0.")[0] + ".experts."
         part = lambda expert, which: values[f"{prefix}{expert}.{which}"]
-        pairs = lambda expert, kind: torch.stack([part(expert, f"gate_proj.{kind}"), part(expert, f"up_proj.{kind}")], dim=1).flatten(0, 1)
-        result[prefix + "gate_up_proj"] = torch.stack([pairs(e, "weight").T for e in range(4)])
-        result[prefix + "gate_up_proj_bias"] = torch.stack([pairs(e, "bias") for e in range(4)])
+        both = lambda expert, kind: torch.stack([part(expert, f"gate_proj.{kind}"), part(expert, f"up_proj.{kind}")], dim=1 if in_turn else 0).flatten(0, 1)
+        result[prefix + "gate_up_proj"] = torch.stack([both(e, "weight").T for e in range(4)])
         result[prefix + "down_proj"] = torch.stack([part(e, "down_proj.weight").T for e in range(4)])
-        result[prefix + "down_proj_bias"] = torch.stack([part(e, "down_proj.bias") for e in range(4)])
+        if in_turn:  # GPT-OSS
+            result[prefix + "gate_up_proj_bias"] = torch.stack([both(e, "bias") for e in range(4)])
+            result[prefix + "down_proj_bias"] = torch.stack([part(e, "down_proj.bias") for e in range(4)])
     return {name: value.contiguous() for name, value in result.items()}
 
 
@@ -211,8 +263,8 @@ def logits_of(config, tensors, inputs):
         for name, shape in tensors.items():
             count = torch.Size(shape).numel()
             values[name] = torch.tensor([element(name, i) for i in range(count)], dtype=torch.float32).reshape(shape)
-        if config["model_type"] == "gpt_oss":
-            values = stacked(values)
+        if config["model_type"] in ("gpt_oss", "llama4_text"):
+            values = stacked(values, config["model_type"] == "gpt_oss")
         save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
         more = {"experts_implementation": "eager"} if {"num_experts", "num_local_experts"} & config.keys() else {}  # the other has no double precision
@@ -227,7 +279,7 @@ def logits_of(config, tensors, inputs):
 
 def main():
     rows = []
-    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, llava, vit):
+    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, gemma2, gemma3, llama4, llava, vit):
         config, tensors = make()
         tokens, inputs = inputs_of(config)
         entry = {"config": config, "tensors": tensors, "tokens": tokens,

@@ -78,8 +78,9 @@ inline ReferenceModel reference_model(const std::string& family) {
 /// Families with words.
 inline const std::vector<std::string>& families() {
   static const std::vector<std::string> names{
-      "gpt2",   "llama",      "mistral",    "qwen2",   "mixtral",       "deepseek_v2", "t5",
-      "mamba2", "nemotron_h", "qwen3_next", "gpt_oss", "megatron-bert", "llava"};
+      "gpt2",        "llama",       "mistral",       "qwen2",      "mixtral", "deepseek_v2",
+      "t5",          "mamba2",      "nemotron_h",    "qwen3_next", "gpt_oss", "gemma2",
+      "gemma3_text", "llama4_text", "megatron-bert", "llava"};
   return names;
 }
 
@@ -113,10 +114,10 @@ inline void write_hugging_face_folder(const std::filesystem::path& folder,
   ReferenceModel model = reference_model(family);
   write_text(folder / "config.json", model.config);
   write_text(folder / "tokenizer.json", R"({"model": {"type": "BPE"}})");
-  const auto stacked = convert::stack_experts(model.weights);
-  convert::TensorSource& weights = convert::has_stacked_experts(family)
-                                       ? *stacked
-                                       : static_cast<convert::TensorSource&>(model.weights);
+  const auto order = convert::stacked_experts(family);
+  const auto stacked = order ? convert::stack_experts(model.weights, *order) : nullptr;
+  convert::TensorSource& weights =
+      order ? *stacked : static_cast<convert::TensorSource&>(model.weights);
   write_tensors(folder, weights);
 }
 

@@ -20,6 +20,7 @@ struct AttentionCase {
   GlobalIndexMap index;
   bool one_mask_row = false;  // the mask hides keys from every query
   bool bias = false;
+  float softcap = 0;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
@@ -28,7 +29,7 @@ inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
              << " window " << c.window << " dropout " << c.dropout << " masks " << c.masks
              << " fused " << c.fused << " split " << c.index.sequence.split << " offsets "
              << c.index.sequence.offset[0] << " " << c.index.sequence.offset[1] << " one mask row "
-             << c.one_mask_row << " bias " << c.bias;
+             << c.one_mask_row << " bias " << c.bias << " soft cap " << c.softcap;
 }
 
 /// q, k and v, or their gradients: three tensors, or one with three views.
@@ -124,6 +125,7 @@ class AttentionFixture {
     AttentionForward kernel{inputs_.q(), inputs_.k(),   inputs_.v(), {},
                             to.o.view(), to.lse.view(), {},          scale(),
                             c_.causal,   c_.window,     dropout};
+    kernel.softcap = c_.softcap;
     if (c_.masks > 0) {
       kernel.mask = mask_.view();
     }
@@ -137,6 +139,7 @@ class AttentionFixture {
                              to.o.view(),      to.lse.view(),    d_o_.view(), to.gradients.q(),
                              to.gradients.k(), to.gradients.v(), {},          scale(),
                              c_.causal,        c_.window,        dropout};
+    kernel.softcap = c_.softcap;
     if (c_.masks > 0) {
       kernel.mask = mask_.view();
     }

@@ -81,6 +81,21 @@ void use_llama(ModelConfig& config) {
   config.add_bias_linear = config.add_qkv_bias = false;
 }
 
+void use_gemma(ModelConfig& config) {
+  use_llama(config);
+  config.activation = config::ActivationKind::gelu_tanh;
+  config.untie_embeddings_and_output_weights = false;
+  config.apply_layernorm_1p = config.qk_layernorm = true;
+  config.post_self_attn_layernorm = config.post_mlp_layernorm = config.scale_embeddings = true;
+  config.window_size = {{2, 0}};
+  config.window_layers.assign(static_cast<std::size_t>(config.num_layers), true);
+  config.window_layers.back() = false;
+  config.rotary_base_local = 100;
+  config.softmax_scale = 0.3;
+  config.attn_logit_softcapping = 0.7;
+  config.final_logit_softcapping = 0.9;
+}
+
 void use_latent_attention(ModelConfig& config) {
   use_llama(config);
   config.num_query_groups = config.num_attention_heads;
@@ -145,6 +160,14 @@ const std::vector<Variant>& variants() {
        [](ModelConfig& c) {
          use_llama(c);
          c.tp_comm_overlap = true;
+       }},
+      {"NormsBehindBranches", use_gemma},
+      {"RecomputedNormsAroundBranches",
+       [](ModelConfig& c) {
+         use_gemma(c);
+         c.add_bias_linear = c.add_qkv_bias = true;
+         c.recompute_granularity = RecomputeGranularity::selective;
+         c.recompute_modules = {config::RecomputeModule::layernorm, config::RecomputeModule::mlp};
        }},
       {"LatentAttention", use_latent_attention},
       {"LatentAttentionOfWholeQueries",

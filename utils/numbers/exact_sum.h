@@ -29,7 +29,7 @@ struct Summand {
 };
 
 constexpr Summand summand_of(double value) {
-  using namespace detail;
+  using detail::kDigits, detail::kDigitBits, detail::kDigitMask, detail::kLowest;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const int exponent = static_cast<int>(bits >> 52 & 0x7FF);
   std::uint64_t mantissa = bits & ((std::uint64_t{1} << 52) - 1);
@@ -52,7 +52,7 @@ constexpr Summand summand_of(double value) {
 }
 /// The same of a finite float, which lies in two digits.
 constexpr Summand summand_of(float value) {
-  using namespace detail;
+  using detail::kDigitBits, detail::kDigitMask, detail::kLowest;
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const int exponent = static_cast<int>(bits >> 23 & 0xFF);
   const std::uint64_t mantissa = (bits & 0x7FFFFF) | (exponent > 0 ? 0x800000 : 0);

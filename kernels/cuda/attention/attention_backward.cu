@@ -143,6 +143,9 @@ class GradientBlock {
     };
     p_.clear();
     add_row_products(p_, row_a_, warp_row_, column_a(stage));
+    if (rules_.all.softcap > 0) {
+      rules_.bound(p_);
+    }
     if (rules_.all.bias != nullptr) {
       rules_.add_bias(p_, first_ + warp_row_, column);
     }
@@ -157,7 +160,7 @@ class GradientBlock {
     if (drops) {
       kept = rules_.template kept<1, kTiles>(first_ + warp_row_, column);
     }
-    score_gradients(p_, ds_, drops, kept, rules_.all.keep_scale, query);
+    score_gradients(p_, ds_, drops, kept, {rules_.all.keep_scale, rules_.all.softcap}, query);
     add_bias_sums(column);
     if constexpr (kKeysAreRows) {
       add_value_products(gradient_b_, RowOperands<T, 1, kTiles>(p_), column_b(stage),

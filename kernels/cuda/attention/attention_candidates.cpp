@@ -73,8 +73,8 @@ std::vector<AttentionKernel> names_of_fitting(const CudaStream& stream, const Ke
 template <class Kernel>
 void note(const CudaStream& stream, const Kernel& kernel) {
   const bool half = kernel.q.dtype == DType::bf16 || kernel.q.dtype == DType::f16;
-  if (half && !kernel.dropout.active() && !kernel.bias && !kernel.positions &&
-      names_of_fitting(stream, kernel).size() > 1) {
+  const bool plain = !kernel.dropout.active() && !kernel.bias && kernel.softcap == 0;
+  if (half && plain && !kernel.positions && names_of_fitting(stream, kernel).size() > 1) {
     met_attentions().add(shape_of(kernel));
   }
 }

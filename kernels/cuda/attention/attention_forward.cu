@@ -82,6 +82,9 @@ class ForwardBlock {
     p_.clear();
     add_row_products(p_, q_, warp_row_, k_);
     const int row = first_ + warp_row_;
+    if (rules_.all.softcap > 0) {
+      rules_.bound(p_);
+    }
     if (rules_.all.bias != nullptr) {
       rules_.add_bias(p_, row, key);
     }

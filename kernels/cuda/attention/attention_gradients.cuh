@@ -44,17 +44,33 @@ __device__ __forceinline__ void probabilities(Accumulators<1, N>& scores, float 
   });
 }
 
+/// The derivative of a bounded score by what is bounded, from its probability and the query's lse;
+/// one without a probability has no gradient.
+__device__ __forceinline__ float slope_of_bound(float p, float lse, float softcap) {
+  const float share = (log2f(p) + lse) / (kLog2e * softcap);
+  return p > 0 ? 1 - share * share : 0.f;
+}
+
+/// What dP is multiplied by where dropout keeps it, and the bound of scores; 0: none.
+struct GradientFactors {
+  float keep_scale;
+  float softcap = 0;
+};
+
 /// dP becomes dS without the scale, P what it is after dropout, if any, without keep_scale.
 template <int N, class Query>
 __device__ __forceinline__ void score_gradients(Accumulators<1, N>& p, Accumulators<1, N>& ds,
                                                 bool drops, const ElementBits<1>& kept,
-                                                float keep_scale, Query&& query) {
+                                                const GradientFactors& factors, Query&& query) {
   if (drops) {
     kept.template select<N>(ds, 0, 0.f);
   }
   for_elements<1, N>([&](int, int n, int e, int i, int j) {
     float& gradient = ds.tile[0][n][e];
-    gradient = p.tile[0][n][e] * fmaf(gradient, keep_scale, -query(e / 2, i, j).delta);
+    gradient = p.tile[0][n][e] * fmaf(gradient, factors.keep_scale, -query(e / 2, i, j).delta);
+    if (factors.softcap > 0) {
+      gradient *= slope_of_bound(p.tile[0][n][e], query(e / 2, i, j).lse, factors.softcap);
+    }
   });
   if (drops) {
     kept.template select<N>(p, 0, 0.f);

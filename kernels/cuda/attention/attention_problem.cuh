@@ -30,6 +30,7 @@ struct ScoreRules {
   Index bias_stride_head;
   int bias_stride_distance;
   float scale, bias_scale;  // of scores; of the bias of raw ones
+  float softcap;            // bound of scores; 0: none
   DropoutMask dropout;
   float keep_scale;  // of the dropout
 
@@ -86,6 +87,7 @@ ScoreRules<T> score_rules(const Kernel& kernel) {
   }
   rules.scale = kernel.scale;
   rules.bias_scale = 1 / kernel.scale;
+  rules.softcap = kernel.softcap;
   rules.dropout = kernel.dropout;
   rules.keep_scale = kernel.dropout.keep_scale();
   return rules;
@@ -211,6 +213,21 @@ struct HeadRules {
   __device__ __forceinline__ void drop(Accumulators<R, N>& x, int row, int column) const {
     for_bits(
         x, column, [&](int j) { return this->template kept<R, kBitTiles<N>>(row, j); }, 0.f);
+  }
+  /// Bounds raw scores: scale x becomes softcap tanh(scale x / softcap).
+  template <int R, int N>
+  __device__ __forceinline__ void bound(Accumulators<R, N>& scores) const {
+    const float inward = all.scale / all.softcap, outward = all.softcap / all.scale;
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+#pragma unroll
+      for (int n = 0; n < N; ++n) {
+#pragma unroll
+        for (int e = 0; e < 4; ++e) {
+          scores.tile[r][n][e] = outward * tanhf(inward * scores.tile[r][n][e]);
+        }
+      }
+    }
   }
   /// Adds the bias, in units of raw scores, to the tile at [row, column]. Elements of a diagonal
   /// have the same: a lane has some of each diagonal of its 8 x 8 blocks. Outside of the matrix,

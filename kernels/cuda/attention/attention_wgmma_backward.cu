@@ -199,7 +199,7 @@ class WgmmaGradientBlock {
         kept = rules_.template kept<1, kTiles>(first_ + row, column);
       }
       wgmma_wait<0>();
-      score_gradients(p, ds, drops, kept, rules_.all.keep_scale, query);
+      score_gradients(p, ds, drops, kept, {rules_.all.keep_scale}, query);
       const Operand p_rows(p), ds_rows(ds);
       wgmma_fence();
       if constexpr (kKeysAreRows) {
@@ -295,7 +295,8 @@ void run_gradients(device::CudaStream& stream, const AttentionBackward& kernel) 
 }  // namespace
 
 bool wgmma_fits(const device::CudaStream& stream, const AttentionBackward& kernel) {
-  return has_warpgroups(stream) && !kernel.bias && visit(kernel, [&]<class T, int D, int DV>() {
+  return has_warpgroups(stream) && !kernel.bias && kernel.softcap == 0 &&
+         visit(kernel, [&]<class T, int D, int DV>() {
            GradientMaps maps;
            return maps.make(kernel, 64, 64);
          });

@@ -276,7 +276,8 @@ bool make_maps(const AttentionForward& kernel, HeadMap& q, HeadMap& k, HeadMap& 
 }  // namespace
 
 bool wgmma_fits(const device::CudaStream& stream, const AttentionForward& kernel) {
-  return has_warpgroups(stream) && visit(kernel, [&]<class T, int D, int DV>() {
+  return has_warpgroups(stream) && kernel.softcap == 0 &&
+         visit(kernel, [&]<class T, int D, int DV>() {
            HeadMap q, k, v;
            return make_maps<WgmmaBlock<T, D, DV>>(kernel, q, k, v);
          });

@@ -79,6 +79,7 @@ struct Attending {
   PieceTable table;
   Index rows, groups, per_group, chunks;
   float scale;
+  float softcap;
   Index window;
   bool zero_sink;
   const T* sinks;  // or null
@@ -111,6 +112,9 @@ struct HeadChunk {
       sum += query[i] * static_cast<float>(key[i]);
     }
     sum *= a.scale;
+    if (a.softcap > 0) {
+      sum = a.softcap * tanhf(sum / a.softcap);
+    }
     if (a.bias != nullptr) {
       sum += static_cast<float>(a.bias[(other - position + a.bias_middle) * a.bias_stride + head]);
     }
@@ -255,6 +259,7 @@ Attending<T> attending(const CachedAttention& k) {
                  .per_group = k.q.size(3),
                  .chunks = chunks,
                  .scale = k.scale,
+                 .softcap = k.softcap,
                  .window = k.window,
                  .zero_sink = k.zero_sink,
                  .sinks = elements<T>(k.sinks),

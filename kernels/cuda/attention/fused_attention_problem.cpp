@@ -127,6 +127,9 @@ const char* beyond_pattern_of_pass(const Kernel& kernel) {
   if (kernel.dropout.active()) {
     return "dropout, whose masks are the same on all devices";
   }
+  if (kernel.softcap > 0) {
+    return "bounds of scores";
+  }
   if (kernel.bias || kernel.positions) {
     return kernel.bias ? "a bias" : "parts of a sequence";
   }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "kernels/host/attention/attention_bias.h"
+#include "kernels/host/attention/attention_cap.h"
 #include "kernels/host/attention/attention_dropout.h"
 #include "kernels/host/attention/attention_heads.h"
 #include "kernels/host/attention/attention_tile.h"
@@ -35,7 +36,8 @@ class BackwardGroup : BackwardParts {
         keys_(padded_keys(problem.s_kv)),
         d_(problem.d),
         dv_(problem.dv),
-        visible_(problem.visibility(batch)) {
+        visible_(problem.visibility(batch)),
+        cap_(problem) {
     const auto sizes = part_words(problem);
     float** const parts[] = {&k_transposed_, &v_transposed_, &k_panels_, &q_rows_, &q_panels_,
                              &do_rows_,      &do_panels_,    &dq_,       &dk_,     &dv_sum_,
@@ -200,12 +202,13 @@ class BackwardGroup : BackwardParts {
   [[gnu::noinline]] void gradients(const HeadDropout& dropout, Index row, Index col, Index r,
                                    Index c) {
     alignas(64) float p[kRows][kCols];
+    Block<N> slopes;  // of the soft cap
     KeepMasks masks;
     if constexpr (Drop) {
       masks = dropout.masks(row, col);
     }
     Block<N> acc;
-    probabilities<N>(acc, row, col);
+    probabilities<N>(acc, slopes, row, col);
     for_block<N>([&](int m, int n) {
       store(p[m] + 16 * n, acc[m][n]);
       if constexpr (Drop) {
@@ -224,6 +227,9 @@ class BackwardGroup : BackwardParts {
       acc[m][n] = load(p[m] + 16 * n) * (acc[m][n] - broadcast(delta_[row + m]));
     });
     bias_sums_.add<N>(acc, row, col);
+    if (cap_.active()) {
+      for_block<N>([&](int m, int n) { acc[m][n] = acc[m][n] * slopes[m][n]; });
+    }
     store_tile<N>(ds_, r, c, acc);
     if constexpr (kPack<T> == 2) {
       store_rows<N>(ds_rows_ + r * kRowStride + c / 2, acc);
@@ -231,12 +237,17 @@ class BackwardGroup : BackwardParts {
   }
 
   template <int N>
-  [[gnu::always_inline]] void probabilities(Block<N>& acc, Index row, Index col) {
+  [[gnu::always_inline]] void probabilities(Block<N>& acc, Block<N>& slopes, Index row, Index col) {
     const bool all = visible_.all(row, col, col + 16 * N);
     const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q_rows_ + row * d_.words(), d_.words(), 1},
                      k_transposed_ + col * d_.words(), d_.steps());
+    if (cap_.active()) {
+      cap_.bound<N>(acc);
+      for_block<N>([&](int m, int n) { slopes[m][n] = acc[m][n]; });
+      cap_.differentiate<N>(slopes);
+    }
     bias_.add_to<N>(acc, row, col);
     const Vec c = broadcast(problem_.scale * kLog2e);
     for_block<N>(
@@ -286,6 +297,7 @@ class BackwardGroup : BackwardParts {
   const Index batch_, group_, queries_, keys_;
   const HeadSize<T, D> d_, dv_;
   const Visibility visible_;
+  const SoftCap cap_;
   Index head_ = 0;
   HeadBias bias_;       // in units of raw scores
   HeadBias bias_sums_;  // gradients of the head's bias

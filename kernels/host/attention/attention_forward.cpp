@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/host/attention/attention_bias.h"
+#include "kernels/host/attention/attention_cap.h"
 #include "kernels/host/attention/attention_dropout.h"
 #include "kernels/host/attention/attention_heads.h"
 
@@ -29,6 +30,7 @@ class ForwardHead {
         d_(problem.d),
         dv_(problem.dv),
         visible_(problem.visibility(batch)),
+        cap_(problem),
         dropout_(problem.dropout, problem.positions.keys, batch, head) {
     const auto take = [&](Index words) { return std::exchange(work, work + words); };
     k_transposed_ = take(keys_ * d_.words());
@@ -104,6 +106,7 @@ class ForwardHead {
     Block<N> acc;
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + col * d_.words(), d_.steps());
+    cap_.bound<N>(acc);
     bias_.add_to<N>(acc, row, col);
     if (!all) {
       const Vec hidden = broadcast(-kInfinity);
@@ -214,6 +217,7 @@ class ForwardHead {
   const Index batch_, head_, keys_;
   const HeadSize<T, D> d_, dv_;
   const Visibility visible_;
+  const SoftCap cap_;
   const HeadDropout dropout_;
   float *k_transposed_, *v_panels_;  // [keys / 64][words][64], [panels][keys / pack][64]
   float *q_, *o_;                    // [96][words], [96][columns]

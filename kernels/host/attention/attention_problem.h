@@ -123,7 +123,7 @@ struct Problem {
   In mask, bias;
   bool causal = true;
   Index window = -1;
-  float scale = 1;
+  float scale = 1, softcap = 0;
   DropoutMask dropout;
   AttentionPositions positions;
 
@@ -214,6 +214,7 @@ void fill(Problem<T>& problem, const Kernel& kernel) {
   problem.causal = kernel.causal;
   problem.window = kernel.window;
   problem.scale = kernel.scale;
+  problem.softcap = kernel.softcap;
   problem.dropout = kernel.dropout;
   problem.positions = positions_of(kernel);
 }

@@ -186,7 +186,7 @@ class Attention {
   }
   void add_to_one(const Tile& tile, const Positions& at, Memory& memory) const {
     const Float scores = cached::multiply_keys(memory.queries, at.keys);
-    simd::store(memory.powers, weigh(tile, 0, at, scores * k_.scale, memory));
+    simd::store(memory.powers, weigh(tile, 0, at, scaled(scores), memory));
     cached::add_values<1>(at.values, memory.powers, memory.sums, value_width_);
   }
   void add_to_many(const Tile& tile, const Positions& at, Memory& memory) const {
@@ -207,10 +207,14 @@ class Attention {
                                   units_, scores);
     float* const powers = memory.powers + first * kGroup;
     for (int q = 0; q < Q; ++q) {
-      simd::store(powers + q * kGroup, weigh(tile, first + q, at, scores[q] * k_.scale, memory));
+      simd::store(powers + q * kGroup, weigh(tile, first + q, at, scaled(scores[q]), memory));
     }
     const cached::Rows<float> values{memory.values, value_width_, at.values.count, dv_};
     cached::add_values<Q>(values, powers, memory.sums + first * value_width_, value_width_);
+  }
+  Float scaled(Float score) const {
+    score *= k_.scale;
+    return k_.softcap > 0 ? k_.softcap * simd::tanh(score / k_.softcap) : score;
   }
   /// Returns e^(score - largest) of the visible positions, 0 of the others.
   Float weigh(const Tile& tile, Index query, const Positions& at, Float scores,

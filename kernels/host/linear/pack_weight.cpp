@@ -1,6 +1,8 @@
 // Packs a weight for generation: blocks of 16 output features, whose inputs lie interleaved in the
 // order in which products read them. A block ends with the scales of its features, if the format
 // has any.
+#include <cstring>
+
 #include "kernels/host/common/views.h"
 #include "kernels/linear/packed_matmul.h"
 
@@ -46,6 +48,41 @@ void pack_numbers(const FeatureRow<W>& row, T* packed, Index feature, Index inpu
       packed[(j / together * kLanes + feature) * together + j % together] = T(weights[j - i]);
     }
   });
+}
+
+/// Whether the numbers stay as they are, and those inputs that stay together are words of 4 bytes.
+bool moves_words(const PackWeight& kernel) {
+  return (kernel.weight.dtype == DType::f32 && kernel.format == WeightFormat::fp32) ||
+         (kernel.weight.dtype == DType::bf16 && kernel.format == WeightFormat::bf16);
+}
+
+/// Moves a block's words from rows of features to columns: what pack_numbers does, many times as
+/// fast, as the start of a server waits for it.
+void move_words(const PackWeight& kernel, Index block) {
+  constexpr Index kWord = 4;
+  const Index n = kernel.weight.size(0), k = kernel.weight.size(1);
+  const auto size = static_cast<Index>(size_of(kernel.weight.dtype));
+  const Index words = packed_inputs(kernel.format, k) * size / kWord;
+  const auto* weight = static_cast<const std::uint8_t*>(kernel.weight.data);
+  std::uint8_t* packed =
+      kernel.packed.as<std::uint8_t>() + block * packed_block_bytes(kernel.format, k);
+  std::uint32_t rows[kLanes][kLanes];
+  for (Index first = 0; first < words; first += kLanes) {
+    const Index inside = std::clamp<Index>(k * size - first * kWord, 0, kLanes * kWord);
+    for (Index i = 0; i < kLanes; ++i) {
+      const Index feature = block * kLanes + i, bytes = feature < n ? inside : 0;
+      std::memset(rows[i], 0, sizeof rows[i]);
+      std::memcpy(rows[i], weight + feature * kernel.weight.stride(0) * size + first * kWord,
+                  static_cast<std::size_t>(bytes));
+    }
+    for (Index word = 0; word < std::min<Index>(kLanes, words - first); ++word) {
+      std::uint32_t column[kLanes];
+      for (Index i = 0; i < kLanes; ++i) {
+        column[i] = rows[i][word];
+      }
+      std::memcpy(packed + (first + word) * kLanes * kWord, column, sizeof column);
+    }
+  }
 }
 
 /// Stores a feature in integers of 8 bits with one scale, q + 128 each: the products of bytes want
@@ -129,6 +166,10 @@ void run(device::HostStream&, const PackWeight& kernel) {
   const Index n = kernel.weight.size(0), k = kernel.weight.size(1);
   const Index bytes = packed_bytes(kernel.format, n, k);
   MPITRON_CHECK(kernel.packed.numel() == bytes && kernel.packed.dtype == DType::u8, bytes, n, k);
+  if (moves_words(kernel)) {
+    for_blocks(packed_blocks(n), n * k, [&](Index block) { move_words(kernel, block); });
+    return;
+  }
   visit_dtype(kernel.weight.dtype, [&]<class W>() {
     for_blocks(packed_blocks(n), n * k, [&](Index block) {
       for (Index feature = 0; feature < kLanes; ++feature) {

@@ -42,14 +42,26 @@ class Row {
            !(kernel_.mask && Reader(kernel_.mask)(mask_sample, mask_row, column) != 0);
   }
 
-  /// Returns scale q k + bias, in double.
-  double score(Index key) const {
+  /// Returns scale q k within the soft cap, in double.
+  double product(Index key) const {
     const Reader q(kernel_.q), k(kernel_.k);
     double sum = 0;
     for (Index i = 0; i < kernel_.q.size(3); ++i) {
       sum += q(query_, sample_, head_, i) * k(key, sample_, group_, i);
     }
-    return kernel_.scale * sum + (kernel_.bias ? Reader(kernel_.bias)(head_, distance(key)) : 0);
+    const double scaled = kernel_.scale * sum, cap = kernel_.softcap;
+    return cap > 0 ? cap * std::tanh(scaled / cap) : scaled;
+  }
+
+  /// Returns the product, and the bias of the distance.
+  double score(Index key) const {
+    return product(key) + (kernel_.bias ? Reader(kernel_.bias)(head_, distance(key)) : 0);
+  }
+
+  /// Returns the derivative of the product by what the soft cap bounds.
+  double slope(Index key) const {
+    const double share = kernel_.softcap > 0 ? product(key) / kernel_.softcap : 0;
+    return 1 - share * share;
   }
 
   /// Returns the place of the bias of this query and the key.
@@ -162,7 +174,8 @@ void backward_row(const AttentionBackward& kernel, Index query, Index sample, In
       dp += d_o(query, sample, head, i) * v(key, sample, g, i);
       to.dv(key, sample, g, i) += p * kept * d_o(query, sample, head, i);
     }
-    const double dscore = p * (dp * kept - o_dot_do), ds = dscore * kernel.scale;
+    const double dscore = p * (dp * kept - o_dot_do);
+    const double ds = dscore * row.slope(key) * kernel.scale;
     if (kernel.dbias) {
       Writer(kernel.dbias).add(dscore, sample, head, row.distance(key));
     }

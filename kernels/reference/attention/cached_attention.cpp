@@ -78,6 +78,8 @@ std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index
           q(query.row, 0, query.group, query.head, d) * keys(at.block, query.group, at.offset, d);
     }
     score *= static_cast<double>(k.scale);
+    const double cap = k.softcap;
+    score = cap > 0 ? cap * std::tanh(score / cap) : score;
     scores.push_back({other, score + (k.bias ? bias(other - position + middle, head) : 0)});
   }
   return scores;

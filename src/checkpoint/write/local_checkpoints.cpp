@@ -138,19 +138,29 @@ std::optional<SaveReport> LocalCheckpoints::finish(bool wait) {
   return report;
 }
 
+namespace {
+
+/// Returns the members of a group besides this one.
+std::vector<Index> others_of(const comm::Group& group) {
+  std::vector<Index> others;
+  for (Index member = 0; member < group.size(); ++member) {
+    if (member != group.rank()) {
+      others.push_back(member);
+    }
+  }
+  return others;
+}
+
+}  // namespace
+
 /// Sends everybody's file to the others of the group, one after another. A rank that cannot write
 /// goes on receiving, so that nobody waits for it, and says at the end what was wrong.
 void LocalCheckpoints::exchange_replicas(Index iteration) {
   std::string error;
   for (Index member = 0; member < replicas_->size(); ++member) {
     if (member == replicas_->rank()) {
-      std::vector<Index> others;
-      for (Index other = 0; other < replicas_->size(); ++other) {
-        if (other != member) {
-          others.push_back(other);
-        }
-      }
-      send_file(*replicas_, others, folder_of(all_->rank(), all_->rank()).file(iteration));
+      send_file(*replicas_, others_of(*replicas_),
+                folder_of(all_->rank(), all_->rank()).file(iteration));
     } else {
       const Folder to = folder_of(all_->rank(), replicas_->world_rank(member));
       const std::string failure =

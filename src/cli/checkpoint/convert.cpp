@@ -43,7 +43,8 @@ void declare(Flags& flags, ConvertFlags& o) {
   flags.choices(convert::format_names());
   flags.option(
       "--model-type", o.model_type,
-      "family, as config.json calls it (llama, mixtral, ...); known or found out unless given");
+      "family, as config.json calls it (llama, mixtral, ...); known or found out unless given. "
+      "clip_vision_model, siglip_vision_model: the image encoder alone");
   flags.option("--make-vocab-size-divisible-by", o.divisible_by,
                "pad the vocabulary of an import to a multiple of this");
   flags.option("--true-vocab-size", o.true_vocab_size,

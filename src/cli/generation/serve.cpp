@@ -1,4 +1,5 @@
 #include <csignal>
+#include <thread>
 
 #include "build_info.h"
 #include "cli/commands.h"
@@ -9,8 +10,9 @@
 #include "utils/log.h"
 
 // `mpitron serve`: an HTTP server over one loaded model. Requests are taken on the server's
-// threads, tokens are computed on the engine's; this file checks numbers, starts both and waits for
-// SIGTERM or Ctrl-C, which let open requests finish for --drain-seconds.
+// threads; tokens are computed on the main thread, since the host's kernels share their work out to
+// others on that one alone. This file checks numbers and starts both. SIGTERM and Ctrl-C let open
+// requests finish for --drain-seconds.
 
 namespace mpitron::cli {
 namespace {
@@ -111,7 +113,22 @@ inference::ServingSettings settings_of(const ServeFlags& o, LoadedModel& model) 
           .read_adapter = reader_of(o, model),
           .version = build_info::kVersion,
           .max_waiting = o.queue,
-          .drain = std::chrono::seconds(o.drain_seconds)};
+          .drain = std::chrono::seconds(o.drain_seconds),
+          .steps_on = inference::StepsOn::caller};
+}
+
+/// Answers until one of the signals comes, and then what is open; whether all was answered.
+bool serve_until(const sigset_t& ends, inference::Serving& serving) {
+  bool all = false;
+  std::thread ending([&] {
+    int signal = 0;
+    sigwait(&ends, &signal);
+    all = serving.drain();
+    serving.stop();
+  });
+  serving.run_steps();
+  ending.join();
+  return all;
 }
 
 }  // namespace
@@ -144,9 +161,7 @@ int serve(const Arguments& arguments) {
   on_failure->set(
       [&serving](const std::string& sentence) { serving.give_up("the server ends: " + sentence); });
   log::print(fmt::format("serving {} at http://{}:{}", model.name, options.host, serving.port()));
-  int signal = 0;
-  sigwait(&ends, &signal);
-  const bool all = serving.drain();
+  const bool all = serve_until(ends, serving);
   on_failure->set({});
   log::print(all ? "every request is answered" : "some requests were not answered in time");
   return static_cast<int>(ExitCode::success);

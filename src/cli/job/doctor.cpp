@@ -1,13 +1,10 @@
-#include <chrono>
-#include <filesystem>
-
 #include "checkpoint/plan/agreement.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/job/calibrate.h"
 #include "cli/program.h"
 #include "cli/run/launch.h"
 #include "comm/worlds/mpi_world.h"
-#include "config/parse/parse.h"
 #include "device/device.h"
 #include "doctor/check_result.h"
 #include "doctor/file_system_check.h"
@@ -17,16 +14,14 @@
 #include "kernels/host/linear/gemm.h"
 #include "launch/launcher.h"
 #include "launch/rank_place.h"
-#include "plan/calibration/calibration.h"
-#include "plan/calibration/host_machine.h"
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/files.h"
 
 // `mpitron doctor`: checks of src/doctor on every machine of a job, in three parts. Each machine
 // looks at itself before MPI starts, since MPI_Init may be what fails; then the ranks connect; then
-// they compare clocks, speeds and disks. Rank 0 prints. With --calibrate it times kernels for
-// `mpitron plan` instead.
+// they compare clocks, speeds and disks. Rank 0 prints. With --calibrate it is another command
+// (calibrate.h).
 
 namespace mpitron::cli {
 namespace {
@@ -49,8 +44,8 @@ bool read_flags(const Arguments& arguments, DoctorFlags& wishes) {
               "Looks for what is broken on this machine, or under mpirun or srun on all machines "
               "of a job, and says what to do. Exit code 0: nothing fails (there may be warnings), "
               "3: something does. With --calibrate --machine-out FILE.yaml (and a run's options) "
-              "it times kernels and operations among the ranks instead, and writes a machine file "
-              "for mpitron plan.");
+              "it times kernels and operations among the ranks instead, for about a minute "
+              "(--calibrate-seconds N), and writes a machine file for mpitron plan.");
   flags.option("--run-dir", wishes.run_dir, "measure how fast this folder takes checkpoints");
   flags.option("--nodes-bad", wishes.nodes_bad,
                "write the names of slow nodes to this file, one on each line");
@@ -180,39 +175,6 @@ std::vector<CheckResult> check_together(comm::World& world, const DoctorFlags& w
     results.insert(results.end(), more.begin(), more.end());
   }
   return results;
-}
-
-/// `mpitron doctor --calibrate --machine-out FILE [FLAGS]`: times kernels and operations among
-/// ranks on this machine and writes a machine file for `mpitron plan`; what a file of this name has
-/// of other numbers of ranks stays. All ranks call it.
-int calibrate_machine(const Arguments& arguments) {
-  Arguments flags = arguments;
-  take_flag(flags, "--calibrate");
-  const auto path = take_value(flags, "--machine-out");
-  if (!path) {
-    throw_usage("doctor --calibrate: --machine-out FILE.yaml is missing");
-  }
-  const auto world = launch_world();
-  const device::HostRuntime runtime;
-  const auto device = device::make_device("host", world->make_allocator());
-  std::vector<config::RunConfig> programs = plan::calibration_programs();
-  if (!flags.empty()) {
-    programs = {config::parse_valid_run(flags).run};
-  }
-  const auto begin = std::chrono::steady_clock::now();
-  const plan::MeasuredCosts costs = plan::calibrate(*device, *world, programs);
-  if (world->rank() == 0) {
-    const bool known = std::filesystem::exists(*path);
-    AtomicFile file(*path);
-    file.write(plan::host_machine_file(costs, known ? read_file(*path) : "", world->size()));
-    file.commit();
-    log::print(fmt::format(
-        "{}: {} ranks, {} programs, {:.0f} s; mpitron plan FLAGS --machine {} --world-size {}",
-        *path, world->size(), programs.size(),
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), *path,
-        world->size()));
-  }
-  return static_cast<int>(ExitCode::success);
 }
 
 }  // namespace

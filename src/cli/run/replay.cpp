@@ -65,14 +65,13 @@ void print_table(const train::ReplayResult& result) {
                            row.skip_differs ? "  skipped update differs" : ""));
   }
   const train::ReplayTolerance& allowed = result.tolerance;
-  log::print(fmt::format("loss      {:.2e} relative, allowed {:.0e}", result.max_relative_loss,
-                         allowed.loss));
-  log::print(fmt::format("grad norm {:.2e} relative, allowed {:.0e}", result.max_relative_grad_norm,
-                         allowed.grad_norm));
-  log::print(fmt::format("logits    {:.2e} absolute, allowed {:.0e}", result.max_absolute_logits,
-                         allowed.logits));
-  log::print(fmt::format("layers    {:.2e} relative, allowed {:.0e}", result.max_layer_losses,
-                         allowed.layer_losses));
+  const auto print = [](const char* what, double most, const char* kind, double most_allowed) {
+    log::print(fmt::format("{:9} {:.2e} {}, allowed {:.0e}", what, most, kind, most_allowed));
+  };
+  print("loss", result.max_relative_loss, "relative", allowed.loss);
+  print("grad norm", result.max_relative_grad_norm, "relative", allowed.grad_norm);
+  print("logits", result.max_absolute_logits, "absolute", allowed.logits);
+  print("layers", result.max_layer_losses, "relative", allowed.layer_losses);
   print_end(result);
   log::print(result.pass() ? "PASS" : "FAIL");
 }

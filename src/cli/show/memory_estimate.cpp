@@ -45,7 +45,8 @@ void keep_first_microbatches(config::RunConfig& run) {
 
 /// Returns one rank of the first and one of the last stage: the others have neither table nor loss.
 std::vector<Index> fullest_ranks(const config::ParallelConfig& parallel) {
-  const comm::Grid& dense = train::make_rank_grid(parallel, parallel.world_size).dense();
+  const comm::RankGrid grid = train::make_rank_grid(parallel, parallel.world_size);
+  const comm::Grid& dense = grid.dense();
   const Index last = dense.size(comm::Axis::pipeline) - 1;
   std::vector<Index> ranks = {0};
   for (Index rank = 1; last > 0 && ranks.size() < 2; ++rank) {

@@ -176,28 +176,32 @@ void print_groups(const Plan& plan) {
   }
 }
 
-/// Writes the sizes and the schedule, and with `with_groups` the ranks of all groups, uncut.
+/// Returns members of an object with the ranks of all groups, uncut.
+std::string groups_json(const Plan& plan) {
+  std::string text;
+  for (const auto& [name, groups] : groups_of(plan)) {
+    text += fmt::format(R"(, "{} groups": [)", name);
+    const char* separator = "";
+    for (const auto& ranks : groups) {
+      text += fmt::format("{}[{}]", separator, fmt::join(ranks, ", "));
+      separator = ", ";
+    }
+    text += "]";
+  }
+  return text;
+}
+
+/// Writes the sizes and the schedule, and with `with_groups` the ranks of all groups.
 std::string to_json(const Plan& plan, bool with_groups) {
   const config::ParallelConfig& p = plan.parallel;
-  std::string text = fmt::format(
+  const std::string text = fmt::format(
       R"({{"world_size": {}, "tensor": {}, "context": {}, "data": {}, "pipeline": {}, "chunks": {}, )"
       R"("schedule": "{}", "microbatches": {}, "bubble": {:.6g})",
       p.world_size, p.tensor_model_parallel_size, p.context_parallel_size, p.data_parallel_size,
       p.pipeline_model_parallel_size, plan.pipeline.layout.chunks(),
       pipeline::to_string(plan.pipeline.schedule.options.kind),
       plan.pipeline.schedule.options.microbatches, plan.pipeline.simulation.bubble());
-  if (with_groups) {
-    for (const auto& [name, groups] : groups_of(plan)) {
-      text += fmt::format(R"(, "{} groups": [)", name);
-      const char* separator = "";
-      for (const auto& ranks : groups) {
-        text += fmt::format("{}[{}]", separator, fmt::join(ranks, ", "));
-        separator = ", ";
-      }
-      text += "]";
-    }
-  }
-  return text + "}";
+  return text + (with_groups ? groups_json(plan) : "") + "}";
 }
 
 bool has_option(const Arguments& arguments, const std::string& option) {

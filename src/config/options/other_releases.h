@@ -41,6 +41,25 @@ inline constexpr std::array kLaterLayers = {
     integer("linear-num-value-heads", "32", works, "gated delta net: value heads"),
 };
 
+// What Gemma and its relatives have; names are those of the reference's bridge to Hugging Face and
+// of forks of it, where these have one.
+inline constexpr std::array kGemmaLayers = {
+    flag("geglu", works, "MLPs gated by a GELU (its tanh approximation)"),
+    flag("post-self-attn-layernorm", works, "a norm behind attention, in front of the sum, too"),
+    flag("post-mlp-layernorm", works, "a norm behind the MLP, in front of the sum, too"),
+    flag("scale-embeddings", works, "embeddings times the root of the hidden size"),
+    integer("rotary-base-local", none, works,
+            "base theta in layers with a window, whose frequencies nothing stretches"),
+    real("query-pre-attn-scalar", none, works,
+         "scores are divided by the root of this, not of the head size"),
+    flag("qk-l2-norm-with-rope-only", works,
+         "--qk-l2-norm: in layers that rotate alone (--no-rope-freq)"),
+    real("rope-scaling-high-freq-factor", "4.0", works,
+         "--use-rope-scaling: waves shorter than 8192 over this stay as they are"),
+    real("attn-logit-softcapping", none, works, "bound of attention's scores, by a tanh"),
+    real("final-logit-softcapping", none, works, "bound of the output layer's logits, by a tanh"),
+};
+
 // Optimizers, losses and data of later releases.
 inline constexpr std::array kLaterTraining = {
     real("muon-momentum", "0.9", works, "Muon: weight of the old average of gradients"),

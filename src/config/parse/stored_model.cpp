@@ -59,13 +59,33 @@ constexpr std::array kUnread = std::to_array<std::string_view>(
 
 /// Rules that numbers of a foreign or damaged file may break and whose breach would not be told
 /// where the tensors are read.
-constexpr std::array kRules = std::to_array<std::string_view>(
-    {"heads_per_group", "rotary_dimensions", "rotary_factors",     "layers_without_rotation",
-     "small_constants", "latent_sizes",      "prediction_depths",  "expert_sizes",
-     "expert_layers",   "router_topk",       "router_groups",      "window_pair",
-     "window_layers",   "gate_limits",       "shared_expert_gate", "mup_sizes",
-     "pattern_letters", "mamba_heads",       "delta_heads",        "letters_of_experts",
-     "one_attention",   "pattern_depths"});
+constexpr std::array kRules = std::to_array<std::string_view>({"heads_per_group",
+                                                               "rotary_dimensions",
+                                                               "rotary_factors",
+                                                               "layers_without_rotation",
+                                                               "small_constants",
+                                                               "latent_sizes",
+                                                               "prediction_depths",
+                                                               "expert_sizes",
+                                                               "expert_layers",
+                                                               "router_topk",
+                                                               "router_groups",
+                                                               "window_pair",
+                                                               "window_layers",
+                                                               "gate_limits",
+                                                               "shared_expert_gate",
+                                                               "mup_sizes",
+                                                               "pattern_letters",
+                                                               "mamba_heads",
+                                                               "delta_heads",
+                                                               "letters_of_experts",
+                                                               "one_attention",
+                                                               "pattern_depths",
+                                                               "norms_behind_branches",
+                                                               "rotary_base_of_windows",
+                                                               "scale_of_scores",
+                                                               "bounds_of_logits",
+                                                               "parts_of_rotating_layers"});
 /// Layers are described one by one: a damaged number must not fill the memory.
 constexpr Index kMostLayers = 100'000;
 

@@ -6,8 +6,8 @@
 #include "config/values/list_expression.h"
 
 // Fields from options of releases after the one whose parser the other tables follow, and from
-// options that only this program has: windows, sinks, muP, tasks of labelled texts, preferences,
-// adapters.
+// options that only this program has: windows, sinks, Gemma's layers, muP, tasks of labelled texts,
+// preferences, adapters.
 
 namespace mpitron::config {
 
@@ -41,6 +41,22 @@ std::vector<bool> window_layers(const OptionValues& v, Index layers) {
     result.push_back(layer % frequency.number != 0);
   }
   return result;
+}
+
+/// Sets what Gemma's layers have beside others; a scalar that is not positive is left to the rules.
+void resolve_gemma(ModelConfig& m, const OptionValues& v) {
+  m.post_self_attn_layernorm = v.flag("post_self_attn_layernorm");
+  m.post_mlp_layernorm = v.flag("post_mlp_layernorm");
+  m.scale_embeddings = v.flag("scale_embeddings");
+  m.qk_l2_norm_with_rope_only = v.flag("qk_l2_norm_with_rope_only");
+  m.rope_scaling_high_freq_factor = v.real("rope_scaling_high_freq_factor");
+  m.rotary_base_local = v.maybe_integer("rotary_base_local");
+  m.attn_logit_softcapping = v.maybe_real("attn_logit_softcapping");
+  m.final_logit_softcapping = v.maybe_real("final_logit_softcapping");
+  m.query_pre_attn_scalar = v.maybe_real("query_pre_attn_scalar");
+  if (m.query_pre_attn_scalar && *m.query_pre_attn_scalar > 0) {
+    m.softmax_scale = 1 / std::sqrt(*m.query_pre_attn_scalar);
+  }
 }
 
 /// Sets muP's factors (Yang et al. 2022, table 8): the width over the base width, and scores
@@ -88,6 +104,7 @@ void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
   }
   m.activation_clamp = v.maybe_real("activation_func_clamp_value");
   m.glu_linear_offset = v.real("glu_linear_offset");
+  resolve_gemma(m, v);
   resolve_mup(m, v);
 }
 

@@ -13,6 +13,9 @@ ActivationKind activation(const OptionValues& v) {
   if (v.flag("swiglu")) {
     return ActivationKind::silu;
   }
+  if (v.flag("geglu")) {
+    return ActivationKind::gelu_tanh;
+  }
   if (v.flag("quick_geglu")) {
     return ActivationKind::quick_gelu;
   }
@@ -144,7 +147,7 @@ void resolve_layers(ModelConfig& m, const OptionValues& v) {
   m.apply_layernorm_1p = v.flag("apply_layernorm_1p");
   m.apply_residual_connection_post_layernorm = v.flag("apply_residual_connection_post_layernorm");
   m.activation = activation(v);
-  m.gated_linear_unit = v.flag("swiglu") || v.flag("quick_geglu");
+  m.gated_linear_unit = v.flag("swiglu") || v.flag("geglu") || v.flag("quick_geglu");
   m.attention_dropout = v.real("attention_dropout");
   m.hidden_dropout = v.real("hidden_dropout");
   m.seed = v.integer("seed");

@@ -65,17 +65,29 @@ void sort_by_id(std::vector<Constraint>& rules) {
 /// Collects the rules of every command that reads a model, in the order of their ids.
 std::vector<Constraint> model_run_constraints() {
   std::vector<Constraint> rules;
-  for (const auto part : {model_constraints(),         layer_constraints(),
-                          fp8_constraints(),           moe_constraints(),
-                          run_constraints(),           data_constraints(),
-                          checkpoint_constraints(),    layout_constraints(),
-                          expert_layout_constraints(), expert_overlap_constraints(),
-                          pipeline_constraints(),      encoder_constraints(),
-                          vision_constraints(),        node_constraints(),
-                          device_constraints(),        transport_constraints(),
-                          optimizer_constraints(),     later_release_constraints(),
-                          hybrid_constraints(),        finetuning_constraints(),
-                          task_constraints(),          vision_language_constraints()}) {
+  for (const auto part : {model_constraints(),
+                          layer_constraints(),
+                          fp8_constraints(),
+                          moe_constraints(),
+                          run_constraints(),
+                          data_constraints(),
+                          checkpoint_constraints(),
+                          layout_constraints(),
+                          expert_layout_constraints(),
+                          expert_overlap_constraints(),
+                          pipeline_constraints(),
+                          encoder_constraints(),
+                          vision_constraints(),
+                          node_constraints(),
+                          device_constraints(),
+                          transport_constraints(),
+                          optimizer_constraints(),
+                          later_release_constraints(),
+                          gemma_constraints(),
+                          hybrid_constraints(),
+                          finetuning_constraints(),
+                          task_constraints(),
+                          vision_language_constraints()}) {
     rules.insert(rules.end(), part.begin(), part.end());
   }
   sort_by_id(rules);

@@ -38,6 +38,7 @@ struct Constraint {
 std::span<const Constraint> model_constraints();
 std::span<const Constraint> layer_constraints();
 std::span<const Constraint> later_release_constraints();
+std::span<const Constraint> gemma_constraints();
 std::span<const Constraint> hybrid_constraints();
 std::span<const Constraint> fp8_constraints();
 std::span<const Constraint> moe_constraints();

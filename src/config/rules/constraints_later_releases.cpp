@@ -35,17 +35,20 @@ Result window_layers(const Facts& f) {
 }
 
 Result one_gated_activation(const Facts& f) {
-  const bool both =
-      f.values.flag("quick_geglu") && (f.values.flag("swiglu") || f.values.flag("squared_relu"));
-  return both ? Result(Violation{"--quick-geglu and another activation", "--quick-geglu"})
-              : Result();
+  const OptionValues& v = f.values;
+  const int later = v.flag("quick_geglu") + v.flag("geglu");
+  const bool earlier = v.flag("swiglu") || v.flag("squared_relu") || v.flag("openai_gelu");
+  const char* one = v.flag("quick_geglu") ? "--quick-geglu" : "--geglu";
+  return later + earlier > 1 && later > 0
+             ? Result(Violation{fmt::format("{} and another activation", one), one})
+             : Result();
 }
 
 /// Clamp and offset act inside the gated product (gpt-oss: a clamp of 7, an offset of 1).
 Result gate_limits(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.gated_linear_unit && (m.activation_clamp || m.glu_linear_offset != 0)) {
-    return Violation{"no gated activation", "--quick-geglu, or --swiglu"};
+    return Violation{"no gated activation", "--quick-geglu, --geglu or --swiglu"};
   }
   return m.activation_clamp && *m.activation_clamp <= 0
              ? Result(Violation{fmt::format("clamp {}", *m.activation_clamp),
@@ -150,11 +153,13 @@ std::span<const Constraint> later_release_constraints() {
       {"E241", "window_layers", "a list of --window-attn-skip-freq names every layer",
        "window-attn-skip-freq num-layers", "Each entry says whether its layer has the window.",
        window_layers},
-      {"E242", "one_gated_activation", "--quick-geglu excludes --swiglu and --squared-relu",
-       "quick-geglu swiglu squared-relu", "An MLP has one activation.", one_gated_activation},
+      {"E242", "one_gated_activation",
+       "--quick-geglu and --geglu exclude each other and the earlier ones",
+       "quick-geglu geglu swiglu squared-relu openai-gelu", "An MLP has one activation.",
+       one_gated_activation},
       {"E243", "gate_limits",
        "--activation-func-clamp-value > 0 and --glu-linear-offset want a gated activation",
-       "activation-func-clamp-value glu-linear-offset quick-geglu swiglu",
+       "activation-func-clamp-value glu-linear-offset quick-geglu geglu swiglu",
        "They change the inputs of a gate and of what it lets through.", gate_limits},
       {"E244", "plain_heads_only",
        "--attention-output-gate and --softmax-type are for a GPT's heads of queries and keys",

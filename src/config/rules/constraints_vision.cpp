@@ -193,6 +193,7 @@ Result image_heads(const Facts& f) {
 Result image_layers(const Facts& f) {
   static constexpr std::array kOptions = {"swiglu",
                                           "quick_geglu",
+                                          "geglu",
                                           "untie_embeddings_and_output_weights",
                                           "decoupled_lr",
                                           "position_embedding_type",
@@ -268,7 +269,7 @@ constexpr std::array kVisionRules = std::to_array<Constraint>({
      "model num-classes class-token-length mask-factor img-h img-w",
      "The head reads the first class token; without a masked patch there is no loss.", image_heads},
     {"E265", "image_layers", "--model vit excludes options of text models",
-     "model swiglu quick-geglu untie-embeddings-and-output-weights decoupled-lr "
+     "model swiglu quick-geglu geglu untie-embeddings-and-output-weights decoupled-lr "
      "position-embedding-type use-rotary-position-embeddings use-mup "
      "apply-residual-connection-post-layernorm fp8-format calculate-per-token-loss "
      "defer-embedding-wgrad-compute unigram-baseline sft use-cpu-initialization "

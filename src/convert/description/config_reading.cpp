@@ -72,11 +72,15 @@ void write_common(const ModelDescription& description, JsonObject& json) {
     json.set("tie_word_embeddings", !m.untie_embeddings_and_output_weights);
   }
   json.set("initializer_range", m.init_method_std);
-  // One name for the type: two could disagree. Weights are written unpacked.
+  json.erase("quantization_config");  // weights are written unpacked
+  write_type(m, json);
+}
+
+/// One name for the type: two could disagree.
+void write_type(const config::ModelConfig& model, JsonObject& json) {
   json.erase("dtype");
-  json.erase("quantization_config");
   const auto* type =
-      std::ranges::find(kTypes, m.params_dtype, &std::pair<const char*, DType>::second);
+      std::ranges::find(kTypes, model.params_dtype, &std::pair<const char*, DType>::second);
   if (type != std::end(kTypes)) {
     json.set("torch_dtype", type->first);
   }

@@ -35,6 +35,8 @@ void write_sizes(const config::ModelConfig& model, const SizeNames& names, JsonO
 
 /// The type of the weights.
 void read_type(ConfigReading& reading);
+/// Writes it, by its older name alone.
+void write_type(const config::ModelConfig& model, JsonObject& json);
 /// What every family has: how weights began, and their type by its older name alone; with words,
 /// the vocabulary and whether the output is tied. Nothing about 8- or 4-bit weights stays.
 void write_common(const ModelDescription& description, JsonObject& json);
@@ -52,6 +54,8 @@ void read_query_groups(ConfigReading& reading);
 void write_modern(const config::ModelConfig& model, JsonObject& json);
 /// Read and write the base of rotary positions and how they are stretched; not YaRN.
 void read_rotary(ConfigReading& reading);
+/// Reads the same of an object on rotary positions.
+void read_rotary(const JsonObject& rope, ConfigReading& reading);
 void write_rotary(const config::ModelConfig& model, JsonObject& json);
 /// Read and write the base alone, or with YaRN.
 void read_yarn(ConfigReading& reading);
@@ -71,11 +75,31 @@ void write_mixtral(const ModelDescription& description, JsonObject& json);
 void read_deepseek_v2(ConfigReading& reading);
 void write_deepseek_v2(const ModelDescription& description, JsonObject& json);
 
+/// What a file means that does not tell its windows: all layers but every `period`-th have one.
+struct WindowDefaults {
+  Index window, period;
+};
+/// Read and write which layers see a window of keys alone.
+void read_windows(ConfigReading& reading, const WindowDefaults& defaults);
+void write_windows(const config::ModelConfig& model, const WindowDefaults& defaults,
+                   JsonObject& json);
+
 /// Limits of GPT-OSS's activation, which its code has as constants.
 inline constexpr double kGptOssClamp = 7, kGptOssOffset = 1;
 /// Read and write layers with and without a window, sinks, experts with biases.
 void read_gpt_oss(ConfigReading& reading);
 void write_gpt_oss(const ModelDescription& description, JsonObject& json);
+
+/// Read and write Llama 4's language model up to the positions from which it attends to chunks and
+/// scales queries.
+void read_llama4(ConfigReading& reading);
+void write_llama4(const ModelDescription& description, JsonObject& json);
+/// Read and write Gemma 2: four norms a layer, bounds of scores and logits.
+void read_gemma2(ConfigReading& reading);
+void write_gemma2(const ModelDescription& description, JsonObject& json);
+/// Read and write Gemma 3's language model: four norms a layer, two kinds of rotary positions.
+void read_gemma3(ConfigReading& reading);
+void write_gemma3(const ModelDescription& description, JsonObject& json);
 
 // config.json of models with an encoder: what only they have, beside vocabulary and type.
 
@@ -95,6 +119,12 @@ JsonObject language_part(const JsonObject& whole);
 bool is_encoder_config(const JsonObject& json);
 /// Of such a one the image encoder, all of its layers.
 void read_image_encoder(ConfigReading& reading);
+/// The word for the model's image encoder as a model of its own; empty where it sees no images.
+std::string encoder_type_of(const config::ModelConfig& model);
+/// Whether a word stands for an image encoder alone.
+bool is_encoder_type(const std::string& model_type);
+/// Describes the model's image encoder as a model of its own.
+void write_image_encoder(const ModelDescription& description, JsonObject& json);
 
 /// Read and write a LLaVA with CLIP's encoder, of whose layers only those are read behind which the
 /// language model looks.

@@ -19,7 +19,7 @@ using config::PositionEmbedding;
 using config::RopeType;
 
 /// Llama 3.1's rotary scaling as this program has it; the factor is free.
-constexpr double kLlama3Low = 1, kLlama3High = 4;
+constexpr double kLlama3Low = 1;
 constexpr Index kLlama3Context = 8192;
 /// Numbers of YaRN that this program has; the factor and the scales are free.
 constexpr Index kYarnFast = 32, kYarnSlow = 1, kYarnContext = 4096;
@@ -99,18 +99,29 @@ void read_whole_heads(ConfigReading& reading) {
 
 /// Reads plain frequencies, Llama 3.1's scaling with its own bounds, or whole linear factors.
 void read_rotary(ConfigReading& reading) {
+  read_rotary(rope_of(reading.json), reading);
+}
+
+/// Reads Llama 3.1's scaling, of which the reference takes two of four numbers.
+void read_llama3(const JsonObject& rope, double factor, ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
-  const JsonObject rope = rope_of(reading.json);
+  m.use_rope_scaling = true;
+  m.rope_scaling_factor = factor;
+  m.rope_scaling_high_freq_factor = rope.real("high_freq_factor", 0);
+  reading.require(rope.real("low_freq_factor", 0) == kLlama3Low &&
+                      m.rope_scaling_high_freq_factor >= kLlama3Low &&
+                      rope.real("original_max_position_embeddings", 0) == kLlama3Context,
+                  "llama3 rotary scaling with a low_freq_factor that is not 1, a lower "
+                  "high_freq_factor or other original positions than 8192");
+}
+
+void read_rotary(const JsonObject& rope, ConfigReading& reading) {
+  ModelConfig& m = reading.result.model;
   const std::string kind = kind_of(rope);
   const double factor = rope.real("factor", 1);
   read_base(rope, reading);
   if (kind == "llama3") {
-    m.use_rope_scaling = true;
-    m.rope_scaling_factor = factor;
-    reading.require(rope.real("low_freq_factor", 0) == kLlama3Low &&
-                        rope.real("high_freq_factor", 0) == kLlama3High &&
-                        rope.real("original_max_position_embeddings", 0) == kLlama3Context,
-                    "llama3 rotary scaling with other numbers than 1, 4 and 8192");
+    read_llama3(rope, factor, reading);
   } else if (kind == "linear") {
     reading.require(factor >= 1 && factor < 1e9 && factor == std::floor(factor),
                     "linear rotary scaling by a fraction");
@@ -129,7 +140,7 @@ void write_rotary(const ModelConfig& m, JsonObject& json) {
     scaling.set("rope_type", "llama3");
     scaling.set("factor", m.rope_scaling_factor);
     scaling.set("low_freq_factor", kLlama3Low);
-    scaling.set("high_freq_factor", kLlama3High);
+    scaling.set("high_freq_factor", m.rope_scaling_high_freq_factor);
     scaling.set("original_max_position_embeddings", kLlama3Context);
   } else if (m.rotary_seq_len_interpolation_factor) {
     scaling.set("rope_type", "linear");

@@ -168,6 +168,10 @@ void JsonObject::set_list(const std::string& name, const std::vector<std::string
   data_->json[name] = entries;
 }
 
+void JsonObject::set_list(const std::string& name, const std::vector<Index>& entries) {
+  data_->json[name] = entries;
+}
+
 void JsonObject::set_null(const std::string& name) {
   data_->json[name] = nullptr;
 }

@@ -44,6 +44,7 @@ class JsonObject {
   void set(const std::string& name, const char* value);
   void set(const std::string& name, const JsonObject& value);
   void set_list(const std::string& name, const std::vector<std::string>& entries);
+  void set_list(const std::string& name, const std::vector<Index>& entries);
   void set_null(const std::string& name);
   void erase(const std::string& name);
   /// Writes the object indented, with an end of line.

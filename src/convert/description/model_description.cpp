@@ -42,6 +42,7 @@ constexpr std::pair<const char*, bool ModelConfig::*> kFlags[] = {
 constexpr std::pair<const char*, double ModelConfig::*> kReals[] = {
     {"rotary_percent", &ModelConfig::rotary_percent},
     {"rope_scaling_factor", &ModelConfig::rope_scaling_factor},
+    {"rope_scaling_high_freq_factor", &ModelConfig::rope_scaling_high_freq_factor},
     {"norm_epsilon", &ModelConfig::norm_epsilon},
     {"attention_dropout", &ModelConfig::attention_dropout},
     {"hidden_dropout", &ModelConfig::hidden_dropout},
@@ -55,6 +56,7 @@ constexpr const char* kOfWords[] = {"make_vocab_size_divisible_by",
                                     "use_rope_scaling",
                                     "rotary_percent",
                                     "rope_scaling_factor",
+                                    "rope_scaling_high_freq_factor",
                                     "position_embedding_type",
                                     "swiglu"};
 constexpr std::pair<const char*, Normalization> kNorms[] = {
@@ -87,6 +89,7 @@ void write_model(const ModelConfig& model, JsonObject& json) {
   write_choice("normalization", kNorms, model.normalization, json);
   write_attention(model, json);
   write_limits(model, json);
+  write_gemma(model, json);
   if (model.moe) {
     write_experts(*model.moe, json);
   }
@@ -104,7 +107,7 @@ void write_model(const ModelConfig& model, JsonObject& json) {
       json.erase(option);
     }
   }
-  const bool tanh = model.activation == ActivationKind::gelu_tanh;
+  const bool tanh = model.activation == ActivationKind::gelu_tanh && !model.gated_linear_unit;
   json.set("squared_relu", model.activation == ActivationKind::squared_relu);
   json.set("bias_gelu_fusion", tanh && model.add_bias_linear);
   json.set("openai_gelu", tanh && !model.add_bias_linear);

@@ -43,6 +43,18 @@ constexpr std::pair<const char*, RopeType> kRopeTypes[] = {{"rope", RopeType::ro
                                                            {"yarn", RopeType::yarn}};
 constexpr std::pair<const char*, config::AttentionSink> kSinks[] = {
     {"off-by-one", config::AttentionSink::zero}, {"learnable", config::AttentionSink::learned}};
+constexpr std::pair<const char*, bool ModelConfig::*> kGemmaFlags[] = {
+    {"post_self_attn_layernorm", &ModelConfig::post_self_attn_layernorm},
+    {"post_mlp_layernorm", &ModelConfig::post_mlp_layernorm},
+    {"scale_embeddings", &ModelConfig::scale_embeddings},
+    {"qk_l2_norm", &ModelConfig::qk_l2_norm},
+    {"qk_l2_norm_with_rope_only", &ModelConfig::qk_l2_norm_with_rope_only},
+};
+constexpr std::pair<const char*, std::optional<double> ModelConfig::*> kGemmaReals[] = {
+    {"query_pre_attn_scalar", &ModelConfig::query_pre_attn_scalar},
+    {"attn_logit_softcapping", &ModelConfig::attn_logit_softcapping},
+    {"final_logit_softcapping", &ModelConfig::final_logit_softcapping},
+};
 constexpr const char* kInterpolation = "rotary_seq_len_interpolation_factor";
 
 /// Writes a mark for each layer: [1,0,1].
@@ -141,6 +153,9 @@ void write_attention(const ModelConfig& model, JsonObject& json) {
   if (model.rotary_seq_len_interpolation_factor) {
     json.set(kInterpolation, *model.rotary_seq_len_interpolation_factor);
   }
+  if (!model.no_rope_layers.empty()) {
+    json.set("no_rope_freq", list_of(model.no_rope_layers).c_str());
+  }
   if (model.multi_latent_attention || model.rope_type == RopeType::yarn) {
     write_choice("rope_type", kRopeTypes, model.rope_type, json);
     write_all(kYarnReals, model, json);
@@ -155,10 +170,15 @@ void write_attention(const ModelConfig& model, JsonObject& json) {
 }
 
 void write_limits(const ModelConfig& model, JsonObject& json) {
-  const bool quick = model.activation == config::ActivationKind::quick_gelu;
-  json.set("swiglu", model.gated_linear_unit && !quick);
-  if (model.gated_linear_unit && quick) {
+  const auto gated_by = [&](config::ActivationKind kind) {
+    return model.gated_linear_unit && model.activation == kind;
+  };
+  json.set("swiglu", gated_by(config::ActivationKind::silu));
+  if (gated_by(config::ActivationKind::quick_gelu)) {
     json.set("quick_geglu", true);
+  }
+  if (gated_by(config::ActivationKind::gelu_tanh)) {
+    json.set("geglu", true);
   }
   if (model.activation_clamp) {
     json.set("activation_func_clamp_value", *model.activation_clamp);
@@ -176,6 +196,18 @@ void write_limits(const ModelConfig& model, JsonObject& json) {
   if (model.window_size && !model.window_layers.empty()) {
     json.set("window_attn_skip_freq", list_of(model.window_layers).c_str());
   }
+}
+
+void write_gemma(const ModelConfig& model, JsonObject& json) {
+  for (const auto& [name, member] : kGemmaFlags) {
+    if (model.*member) {
+      json.set(name, true);
+    }
+  }
+  if (model.rotary_base_local) {
+    json.set("rotary_base_local", *model.rotary_base_local);
+  }
+  write_given(kGemmaReals, model, json);
 }
 
 void write_experts(const MoeConfig& moe, JsonObject& json) {

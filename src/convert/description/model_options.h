@@ -50,6 +50,9 @@ void write_attention(const config::ModelConfig& model, JsonObject& json);
 /// Sinks and windows of attention, and gated activations with their limits.
 void write_limits(const config::ModelConfig& model, JsonObject& json);
 
+/// Norms behind branches, embeddings times a root, rotary base of windows, scale of scores.
+void write_gemma(const config::ModelConfig& model, JsonObject& json);
+
 /// The options of experts.
 void write_experts(const config::MoeConfig& moe, JsonObject& json);
 

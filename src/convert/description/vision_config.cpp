@@ -38,17 +38,23 @@ constexpr EncoderDefaults kSiglipDefaults{config::TowerKind::siglip, 16, "gelu_p
 
 /// Encoders alone and, as vision_config, beside words.
 struct EncoderType {
-  const char *alone, *with_words;
+  const char *alone, *with_words, *architecture;
   const EncoderDefaults& defaults;
 };
-constexpr EncoderType kEncoderTypes[] = {{"clip_vision_model", "clip", kClipDefaults},
-                                         {"siglip_vision_model", "siglip", kSiglipDefaults}};
+constexpr EncoderType kEncoderTypes[] = {
+    {"clip_vision_model", "clip", "CLIPVisionModel", kClipDefaults},
+    {"siglip_vision_model", "siglip", "SiglipVisionModel", kSiglipDefaults}};
 
 const EncoderType* encoder_type(const std::string& word) {
   const auto* found = std::ranges::find_if(kEncoderTypes, [&](const EncoderType& type) {
     return word == type.alone || word == type.with_words;
   });
   return found == std::end(kEncoderTypes) ? nullptr : found;
+}
+
+const EncoderType& type_of(config::TowerKind kind) {
+  return *std::ranges::find_if(kEncoderTypes,
+                               [&](const EncoderType& type) { return type.defaults.kind == kind; });
 }
 
 /// Sizes of a Llama where its file leaves them out.
@@ -103,7 +109,7 @@ VlmConfig read_encoder(const JsonObject& vision, const EncoderDefaults& defaults
 
 void write_tower(const VlmConfig& vlm, JsonObject& vision) {
   const TowerSizes& sizes = *vlm.tower_sizes;
-  vision.set("model_type", "clip_vision_model");
+  vision.set("model_type", type_of(vlm.tower).alone);
   vision.set("hidden_size", sizes.hidden_size);
   vision.set("num_attention_heads", sizes.heads);
   vision.set("intermediate_size", sizes.ffn_hidden_size);
@@ -178,6 +184,28 @@ void read_image_encoder(ConfigReading& reading) {
   const JsonObject vision =
       word == type.alone ? reading.whole : reading.whole.object("vision_config");
   reading.result.model.vlm = read_encoder(vision, type.defaults, reading);
+}
+
+std::string encoder_type_of(const ModelConfig& model) {
+  return model.vlm ? type_of(model.vlm->tower).alone : "";
+}
+
+bool is_encoder_type(const std::string& model_type) {
+  const EncoderType* const type = encoder_type(model_type);
+  return type != nullptr && model_type == type->alone;
+}
+
+/// SigLIP's head, which pools all patches for words, is not part of what sees.
+void write_image_encoder(const ModelDescription& description, JsonObject& json) {
+  const VlmConfig& vlm = *description.model.vlm;
+  json.set_list("architectures", {type_of(vlm.tower).architecture});
+  write_tower(vlm, json);
+  json.set("num_channels", Index{3});
+  json.set("initializer_range", description.model.init_method_std);
+  write_type(description.model, json);
+  if (vlm.tower == config::TowerKind::siglip) {
+    json.set("vision_use_head", false);
+  }
 }
 
 /// Makes the last layer the one that is looked behind: layers that were not read are gone.

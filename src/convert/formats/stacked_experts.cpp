@@ -40,6 +40,7 @@ struct Piece {
   Index expert = 0, part = 0;
   bool packed = false;
   TensorInfo info;
+  GateColumns order = GateColumns::in_turn;
 };
 
 /// Copies the numbers of a part, [out] or [out, in], from or to the slice of its expert, [in, out
@@ -50,9 +51,12 @@ void copy_part(const Piece& piece, std::byte* stack, std::byte* part) {
   const bool matrix = piece.info.shape.rank() > 1;
   const Index out = piece.info.shape[0], in = matrix ? piece.info.shape[1] : 1;
   const Index parts = piece.stack->count;
+  const bool in_turn = piece.order == GateColumns::in_turn;
+  const Index first_row_of_part = in_turn ? piece.part : piece.part * out;
+  const Index row_stride = in_turn ? parts : 1;
   const auto copy = [&](Index row, Index column) {
-    std::byte* const stacked =
-        stack + static_cast<std::size_t>((column * out + row) * parts + piece.part) * kSize;
+    const Index at = column * out * parts + row * row_stride + first_row_of_part;
+    std::byte* const stacked = stack + static_cast<std::size_t>(at) * kSize;
     std::byte* const own = part + static_cast<std::size_t>(row * in + column) * kSize;
     std::memcpy(kIntoStack ? stacked : own, kIntoStack ? own : stacked, kSize);
   };
@@ -104,7 +108,8 @@ HostTensor unpacked(const Piece& piece, const HostTensor& blocks, const HostTens
 /// Lists a piece for every expert and part of a stack, and cuts it out when it is read.
 class UnstackedExperts : public TensorSource {
  public:
-  explicit UnstackedExperts(std::unique_ptr<TensorSource> files) : files_(std::move(files)) {
+  UnstackedExperts(std::unique_ptr<TensorSource> files, GateColumns order)
+      : files_(std::move(files)), order_(order) {
     for (const TensorInfo& info : files_->tensors()) {
       add(info);
     }
@@ -149,7 +154,7 @@ class UnstackedExperts : public TensorSource {
         const std::string name =
             fmt::format("{}{}.{}", prefix, expert, stack.parts[static_cast<std::size_t>(part)]);
         tensors_.push_back({name, shape, packed ? DType::bf16 : info.dtype});
-        pieces_[name] = {info.name, &stack, expert, part, packed, tensors_.back()};
+        pieces_[name] = {info.name, &stack, expert, part, packed, tensors_.back(), order_};
       }
     }
   }
@@ -176,6 +181,7 @@ class UnstackedExperts : public TensorSource {
   }
 
   std::unique_ptr<TensorSource> files_;
+  GateColumns order_;
   std::vector<TensorInfo> tensors_;
   std::map<std::string, Piece> pieces_;
 };
@@ -183,7 +189,7 @@ class UnstackedExperts : public TensorSource {
 /// Collects the pieces of each stack, and fills the stack when it is read.
 class StackedExperts : public TensorSource {
  public:
-  explicit StackedExperts(TensorSource& theirs) : theirs_(theirs) {
+  StackedExperts(TensorSource& theirs, GateColumns order) : theirs_(theirs), order_(order) {
     for (const TensorInfo& info : theirs.tensors()) {
       if (!add(info)) {
         tensors_.push_back(info);
@@ -218,7 +224,7 @@ class StackedExperts : public TensorSource {
     }
     const char* const begin = info.name.data() + at + kExperts.size();
     const char* const end = info.name.data() + info.name.size();
-    Piece piece{.info = info};
+    Piece piece{.info = info, .order = order_};
     const auto [dot, error] = std::from_chars(begin, end, piece.expert);
     for (const Stack& stack : kStacks) {
       for (; error == std::errc() && dot != end && piece.part < stack.count; ++piece.part) {
@@ -255,18 +261,20 @@ class StackedExperts : public TensorSource {
   }
 
   TensorSource& theirs_;
+  GateColumns order_;
   std::vector<TensorInfo> tensors_;
   std::map<std::string, std::vector<Piece>> pieces_;  // by the stored name
 };
 
 }  // namespace
 
-std::unique_ptr<TensorSource> unstack_experts(std::unique_ptr<TensorSource> files) {
-  return std::make_unique<UnstackedExperts>(std::move(files));
+std::unique_ptr<TensorSource> unstack_experts(std::unique_ptr<TensorSource> files,
+                                              GateColumns order) {
+  return std::make_unique<UnstackedExperts>(std::move(files), order);
 }
 
-std::unique_ptr<TensorSource> stack_experts(TensorSource& theirs) {
-  return std::make_unique<StackedExperts>(theirs);
+std::unique_ptr<TensorSource> stack_experts(TensorSource& theirs, GateColumns order) {
+  return std::make_unique<StackedExperts>(theirs, order);
 }
 
 }  // namespace mpitron::convert

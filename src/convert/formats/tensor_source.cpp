@@ -19,10 +19,7 @@ class CastSource : public TensorSource {
   }
 
   const std::vector<TensorInfo>& tensors() const override { return tensors_; }
-  HostTensor read(const std::string& name) override {
-    HostTensor tensor = source_.read(name);
-    return tensor.dtype() == dtype_ ? std::move(tensor) : cast(tensor, dtype_);
-  }
+  HostTensor read(const std::string& name) override { return cast(source_.read(name), dtype_); }
 
  private:
   TensorSource& source_;
@@ -76,6 +73,10 @@ HostTensor cast(const HostTensor& tensor, DType dtype) {
     visit_dtype(dtype, [&]<class To>() { cast_elements<From, To>(tensor.bytes(), result.data()); });
   });
   return result;
+}
+
+HostTensor cast(HostTensor&& tensor, DType dtype) {
+  return tensor.dtype() == dtype ? std::move(tensor) : cast(std::as_const(tensor), dtype);
 }
 
 }  // namespace mpitron::convert

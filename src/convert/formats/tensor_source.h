@@ -59,6 +59,8 @@ class HostTensor {
 
 /// Returns the values in another floating-point type, rounded to nearest even.
 HostTensor cast(const HostTensor& tensor, DType dtype);
+/// Returns the tensor itself where it has that type already.
+HostTensor cast(HostTensor&& tensor, DType dtype);
 
 /// A model's tensors under the names of some format, read one at a time.
 class TensorSource {

@@ -61,6 +61,18 @@ constexpr Entry kLlamaNorms[] = {
            "model.layers.{}.post_attention_layernorm.weight"),
 };
 
+/// Gemma: post_attention_layernorm stands behind attention there, and not in front of the MLP.
+constexpr Entry kGemmaNorms[] = {
+    vector("decoder.layers.{}.input_layernorm.weight", hidden,
+           "model.layers.{}.input_layernorm.weight"),
+    vector("decoder.layers.{}.post_self_attn_layernorm.weight", hidden,
+           "model.layers.{}.post_attention_layernorm.weight"),
+    vector("decoder.layers.{}.pre_mlp_layernorm.weight", hidden,
+           "model.layers.{}.pre_feedforward_layernorm.weight"),
+    vector("decoder.layers.{}.post_mlp_layernorm.weight", hidden,
+           "model.layers.{}.post_feedforward_layernorm.weight"),
+};
+
 constexpr Entry kLlamaAttention[] = {
     matrix("decoder.layers.{}.self_attention.linear_proj.weight", hidden, queries,
            "model.layers.{}.self_attn.o_proj.weight"),
@@ -233,6 +245,10 @@ constexpr Entry kGatedAttention[] = {
              {"model.layers.{}.self_attn.v_proj.weight", keys}}})
         .ordered(Rows::gated_query_groups)
         .only(attention_layer),
+};
+
+/// Norms of each head's queries and keys.
+constexpr Entry kHeadNorms[] = {
     vector("decoder.layers.{}.self_attention.q_layernorm.weight", channels,
            "model.layers.{}.self_attn.q_norm.weight")
         .only(attention_layer),
@@ -307,6 +323,42 @@ constexpr Entry kGptOssExperts[] = {
            "model.layers.{}.mlp.experts.{e}.down_proj.bias"),
 };
 
+/// Llama 4: neighbours rotate there as with --rotary-interleaved. Behind some layers stand experts
+/// beside a shared one, behind the others an MLP.
+constexpr Entry kLlama4Layer[] = {
+    matrix("decoder.layers.{}.self_attention.linear_proj.weight", hidden, queries,
+           "model.layers.{}.self_attn.o_proj.weight"),
+    joined("decoder.layers.{}.self_attention.linear_qkv.weight", qkv, hidden,
+           {{{"model.layers.{}.self_attn.q_proj.weight", queries},
+             {"model.layers.{}.self_attn.k_proj.weight", keys},
+             {"model.layers.{}.self_attn.v_proj.weight", keys}}})
+        .ordered(Rows::query_groups_as_rotated),
+    joined("decoder.layers.{}.mlp.linear_fc1.weight", fc1, hidden,
+           {{{"model.layers.{}.feed_forward.gate_proj.weight", ffn},
+             {"model.layers.{}.feed_forward.up_proj.weight", ffn}}})
+        .only(dense_layer),
+    matrix("decoder.layers.{}.mlp.linear_fc2.weight", hidden, ffn,
+           "model.layers.{}.feed_forward.down_proj.weight")
+        .only(dense_layer),
+    matrix("decoder.layers.{}.mlp.router.weight", experts, hidden,
+           "model.layers.{}.feed_forward.router.weight")
+        .only(expert_layer),
+    joined("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc1.weight", expert_fc1, hidden,
+           {{{"model.layers.{}.feed_forward.experts.{e}.gate_proj.weight", expert_ffn},
+             {"model.layers.{}.feed_forward.experts.{e}.up_proj.weight", expert_ffn}}})
+        .only(expert_layer),
+    matrix("decoder.layers.{}.mlp.experts.local_experts.{e}.linear_fc2.weight", hidden, expert_ffn,
+           "model.layers.{}.feed_forward.experts.{e}.down_proj.weight")
+        .only(expert_layer),
+    joined("decoder.layers.{}.mlp.shared_experts.linear_fc1.weight", shared_fc1, hidden,
+           {{{"model.layers.{}.feed_forward.shared_expert.gate_proj.weight", shared_ffn},
+             {"model.layers.{}.feed_forward.shared_expert.up_proj.weight", shared_ffn}}})
+        .only(shared_expert),
+    matrix("decoder.layers.{}.mlp.shared_experts.linear_fc2.weight", hidden, shared_ffn,
+           "model.layers.{}.feed_forward.shared_expert.down_proj.weight")
+        .only(shared_expert),
+};
+
 /// The families, in the order of a model: blocks whose names have {} are written out layer by
 /// layer.
 constexpr EntryBlock kGpt2[] = {kGpt2Start, kGpt2Layer, kGpt2End};
@@ -319,8 +371,12 @@ constexpr EntryBlock kGptOss[] = {kLlamaStart, kLlamaNorms,    kLlamaAttention,
                                   kSinks,      kGptOssExperts, kLlamaEnd};
 constexpr EntryBlock kMamba2[] = {kMambaStart, kMambaMixer, kMambaEnd};
 constexpr EntryBlock kNemotronH[] = {kMambaStart, kMambaMixer, kNemotronLayer, kMambaEnd};
-constexpr EntryBlock kQwen3Next[] = {kLlamaStart, kLlamaNorms,  kGatedAttention,
+constexpr EntryBlock kQwen3Next[] = {kLlamaStart, kLlamaNorms,  kGatedAttention, kHeadNorms,
                                      kDeltaNet,   kQwenExperts, kLlamaEnd};
+constexpr EntryBlock kLlama4[] = {kLlamaStart, kLlamaNorms, kLlama4Layer, kLlamaEnd};
+constexpr EntryBlock kGemma2[] = {kLlamaStart, kGemmaNorms, kLlamaAttention, kLlamaMlp, kLlamaEnd};
+constexpr EntryBlock kGemma3[] = {kLlamaStart, kGemmaNorms, kLlamaAttention,
+                                  kHeadNorms,  kLlamaMlp,   kLlamaEnd};
 
 }  // namespace
 
@@ -354,6 +410,18 @@ std::span<const EntryBlock> nemotron_h_names() {
 
 std::span<const EntryBlock> qwen3_next_names() {
   return kQwen3Next;
+}
+
+std::span<const EntryBlock> llama4_names() {
+  return kLlama4;
+}
+
+std::span<const EntryBlock> gemma2_names() {
+  return kGemma2;
+}
+
+std::span<const EntryBlock> gemma3_names() {
+  return kGemma3;
 }
 
 }  // namespace mpitron::convert

@@ -33,6 +33,9 @@ constexpr ConfigFormat kFormats[] = {
     {"mixtral", "MixtralForCausalLM", read_mixtral, write_mixtral},
     {"deepseek_v2", "DeepseekV2ForCausalLM", read_deepseek_v2, write_deepseek_v2},
     {"gpt_oss", "GptOssForCausalLM", read_gpt_oss, write_gpt_oss},
+    {"gemma2", "Gemma2ForCausalLM", read_gemma2, write_gemma2},
+    {"gemma3_text", "Gemma3ForCausalLM", read_gemma3, write_gemma3},
+    {"llama4_text", "Llama4ForCausalLM", read_llama4, write_llama4},
     {"qwen3_next", "Qwen3NextForCausalLM", read_qwen3_next, write_qwen3_next},
     {"mamba2", "Mamba2ForCausalLM", read_mamba2, write_mamba2},
     {"nemotron_h", "NemotronHForCausalLM", read_nemotron_h, write_nemotron_h},
@@ -41,22 +44,17 @@ constexpr ConfigFormat kFormats[] = {
     {"llava", "LlavaForConditionalGeneration", read_llava, write_llava},
     {"vit", "ViTForImageClassification", read_vit, write_vit}};
 
-constexpr const char* kGemma =
-    ". Layers of gemma have norms behind each branch too, MLPs gated by a GELU, embeddings times "
-    "the root of their width and a second rotary base under windows: none of it is computed here";
-constexpr const char* kLlama4 =
-    ". Llama 4 attends to chunks, normalises heads in layers with positions alone and scales "
-    "queries by their position in the others: none of it is computed here";
+constexpr const char* kGemma3Alone =
+    ". Of Gemma 3 the language model alone is read, whose model_type is gemma3_text";
+constexpr const char* kLlama4Alone =
+    ". Of Llama 4 the language model alone is read, whose model_type is llama4_text";
 /// Reasons why families that one may ask for are not there.
 constexpr std::pair<std::string_view, const char*> kNotHere[] = {
     {"bert",
      ". Layers of bert have their norms behind each branch, and those of this program, as "
      "Megatron's, in front: that layout is megatron-bert"},
-    {"gemma2", kGemma},
-    {"gemma3", kGemma},
-    {"gemma3_text", kGemma},
-    {"llama4", kLlama4},
-    {"llama4_text", kLlama4}};
+    {"gemma3", kGemma3Alone},
+    {"llama4", kLlama4Alone}};
 
 const ConfigFormat& format_of(const std::string& model_type, const std::string& source) {
   const auto* found = std::ranges::find(kFormats, model_type, &ConfigFormat::model_type);
@@ -80,11 +78,12 @@ void read_common(ConfigReading& reading) {
   }
   m.init_method_std = json.real("initializer_range", m.init_method_std);
   m.seq_length = m.max_position_embeddings;
-  m.softmax_scale = 1 / std::sqrt(static_cast<double>(std::max<Index>(m.kv_channels, 1)));
+  const auto channels = static_cast<double>(std::max<Index>(m.kv_channels, 1));
+  m.softmax_scale = 1 / std::sqrt(m.query_pre_attn_scalar.value_or(channels));
   reading.require(m.kv_channels > 0 && m.num_attention_heads % m.num_query_groups == 0,
                   "heads that cannot be shared out evenly");
   const std::string method = reading.whole.object("quantization_config").text("quant_method");
-  const bool stacked = has_stacked_experts(reading.result.model_type);
+  const bool stacked = stacked_experts(reading.result.model_type).has_value();
   // MXFP4 alone can be read exactly; other methods would have to be undone with a loss.
   reading.require(!reading.whole.has("quantization_config") || (stacked && method == "mxfp4"),
                   "quantized weights");

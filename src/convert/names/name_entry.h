@@ -60,14 +60,19 @@ enum class Extent {
   projector_width
 };
 
+/// How columns of gate and up lie where all experts of a layer are one tensor
+/// (formats/stacked_experts.h).
+enum class GateColumns { in_turn, halves };
+
 /// How rows are ordered in ours.
 enum class Rows {
   in_order,
-  query_groups,        // theirs: all queries, all keys, all values; ours: per group
-                       // those of the group
-  key_values,          // theirs: all keys, all values; ours: per group its key and its
-                       // value
-  gated_query_groups,  // as query_groups, each query head of theirs with its gate
+  query_groups,             // theirs: all queries, all keys, all values; ours: per group
+                            // those of the group
+  query_groups_as_rotated,  // the same where both rotate neighbours
+  key_values,               // theirs: all keys, all values; ours: per group its key and its
+                            // value
+  gated_query_groups,       // as query_groups, each query head of theirs with its gate
   key_heads  // theirs: what belongs to a key head of a delta net side by side; ours: all queries,
              // all keys, ...
 };

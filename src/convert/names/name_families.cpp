@@ -4,7 +4,7 @@
 
 #include <fmt/ranges.h>
 
-#include "convert/description/config_reading.h"
+#include "convert/names/family_needs.h"
 
 // Decides which models a family can hold. Needs are told with the option that meets them, so that a
 // model which does not fit says what would have to be different.
@@ -18,43 +18,16 @@ using config::ModelKind;
 using config::MoeConfig;
 using config::Normalization;
 using config::PositionEmbedding;
-using config::RouterScore;
 
 /// Epsilon of Hugging Face's latent norms, whatever config.json says.
 constexpr double kLatentEpsilon = 1e-6;
 /// Epsilon of the norm in a Mamba mixer here; theirs have the layers'.
 constexpr double kGatedEpsilon = 1e-5;
 
-void append(Needs& needs, Needs more) {
-  needs.insert(needs.end(), more.begin(), more.end());
-}
-
-/// Needs of every family: no family has these.
-Needs in_any_family(const ModelConfig& m, ModelKind kind) {
-  return {{m.kind == kind, std::string("--model ") + config::family_of(kind).name},
-          {!m.qk_l2_norm, "no --qk-l2-norm"},
-          {!m.mtp_num_layers, "no --mtp-num-layers"},
-          {m.no_rope_layers.empty(), "no --no-rope-freq"},
-          {!m.mup, "no --use-mup"}};
-}
-
-/// Norms, gates and mixers of models of before 2025.
-Needs classic_layers(const ModelConfig& m) {
-  return {{!m.apply_layernorm_1p, "no --apply-layernorm-1p"},
-          {m.hybrid.delta_layers.empty(), "no --experimental-attention-variant"},
-          {!m.attention_output_gate, "no --attention-output-gate"},
-          {!m.moe || !m.moe->shared_expert_gate, "no --moe-shared-expert-gate"}};
-}
-
-/// Needs of attention that sees all keys, with activations as they are.
-Needs unlimited(const ModelConfig& m) {
-  return {{m.attention_sink == config::AttentionSink::none, "--softmax-type vanilla"},
-          {!m.window_size, "no --window-size"},
-          {!m.activation_clamp && m.glu_linear_offset == 0, "no limits of gated activations"}};
-}
-
 Needs of_kind(const ModelConfig& m, ModelKind kind) {
   Needs needs = in_any_family(m, kind);
+  append(needs, rotating_layers(m));
+  append(needs, norms_in_front(m));
   append(needs, classic_layers(m));
   append(needs, unlimited(m));
   return needs;
@@ -91,18 +64,6 @@ Needs gpt2(const ModelConfig& m) {
   append(needs, classic(m));
   append(needs, gelu(m));
   return needs;
-}
-
-/// Needs that Llama and all that came from it share.
-Needs modern(const ModelConfig& m) {
-  return {{m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
-          {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
-          {m.gated_linear_unit && m.activation == ActivationKind::silu, "--swiglu"}};
-}
-
-/// Needs of positions that turn all of a head.
-Needs whole_heads(const ModelConfig& m) {
-  return {{m.rotary_percent == 1, "--rotary-percent 1"}};
 }
 
 /// Biases that a family's linear layers can have; config.json of Llama has a flag for all of them,
@@ -160,63 +121,13 @@ Needs qwen2(const ModelConfig& m) {
   return needs;
 }
 
-/// A router whose weights are all that decides, and experts that take every token.
-Needs plain_routing(const MoeConfig& moe) {
-  return {{moe.score == RouterScore::softmax, "--moe-router-score-function softmax"},
-          {!moe.sinkhorn, "a router without sinkhorn"},
-          {!moe.expert_bias, "no --moe-router-enable-expert-bias"},
-          {!moe.capacity_factor, "no --moe-expert-capacity-factor"},
-          {!moe.apply_probs_on_input, "no --moe-apply-probs-on-input"}};
-}
-
 /// Returns whether dense layers come first and at least one layer has experts.
 bool experts_come_last(const MoeConfig& moe) {
   return std::ranges::is_sorted(moe.layers) && moe.count_layers() > 0;
 }
 
-/// Needs of experts in each layer, of which a token's weights sum to 1, beside nothing or a gated
-/// shared one.
-Needs experts_everywhere(const ModelConfig& m, bool shared) {
-  if (!m.moe) {
-    return {{false, "--num-experts"}};
-  }
-  Needs needs = plain_routing(*m.moe);
-  const bool has_shared = m.moe->shared_expert_intermediate_size > 0;
-  append(needs,
-         {{m.moe->count_layers() == m.num_layers, "--moe-layer-freq 1"},
-          {has_shared == shared && m.moe->shared_expert_gate == shared,
-           shared ? "--moe-shared-expert-gate" : "no shared expert"},
-          {!m.moe->pre_softmax, "no --moe-router-pre-softmax"},
-          {m.moe->num_groups.value_or(1) == 1, "no --moe-router-num-groups"},
-          {m.moe->topk_scaling_factor.value_or(1) == 1, "no --moe-router-topk-scaling-factor"}});
-  return needs;
-}
-
 Needs mixtral(const ModelConfig& m) {
   Needs needs = like_llama(m, Biases::none);
-  append(needs, experts_everywhere(m, false));
-  return needs;
-}
-
-/// Needs of GPT-OSS: a window in every other layer or in a list of them, sinks, biases, and the one
-/// activation.
-Needs gpt_oss(const ModelConfig& m) {
-  Needs needs = in_any_family(m, ModelKind::gpt);
-  append(needs, classic_layers(m));
-  append(needs, whole_heads(m));
-  append(needs,
-         {{m.position_embedding_type == PositionEmbedding::rope, "--position-embedding-type rope"},
-          {!m.use_rope_scaling && !m.rotary_seq_len_interpolation_factor, "YaRN alone"},
-          {m.mscale == 1 && m.mscale_all_dim == 0, "no --mscale and no --mscale-all-dim"},
-          {m.normalization == Normalization::rms_norm, "--normalization RMSNorm"},
-          {!m.multi_latent_attention, "no --multi-latent-attention"},
-          {!m.qk_layernorm, "no --qk-layernorm"},
-          {m.add_bias_linear, "biases in all linear layers"},
-          {m.attention_sink == config::AttentionSink::learned, "--softmax-type learnable"},
-          {!m.window_size || (*m.window_size)[1] == 0, "a --window-size that ends in ,0"},
-          {m.gated_linear_unit && m.activation == ActivationKind::quick_gelu &&
-               m.activation_clamp == kGptOssClamp && m.glu_linear_offset == kGptOssOffset,
-           "--quick-geglu --activation-func-clamp-value 7 --glu-linear-offset 1"}});
   append(needs, experts_everywhere(m, false));
   return needs;
 }
@@ -243,24 +154,6 @@ Needs deepseek_v2(const ModelConfig& m) {
                  {moe.pre_softmax, "--moe-router-pre-softmax"},
                  {groups == 1 || moe.topk / kept == 1,
                   "groups that count by their best expert (topk = group topk)"}});
-  return needs;
-}
-
-/// Needs of Qwen3-Next: gated attention with norms of heads, delta nets, and experts beside a gated
-/// shared one.
-Needs qwen3_next(const ModelConfig& m) {
-  Needs needs = in_any_family(m, ModelKind::gpt);
-  append(needs, unlimited(m));
-  append(needs, modern(m));
-  append(needs,
-         {{m.apply_layernorm_1p, "--apply-layernorm-1p"},
-          {m.rope_type == config::RopeType::rope && !m.rotary_interleaved, "--rope-type rope"},
-          {!m.multi_latent_attention, "no --multi-latent-attention"},
-          {m.qk_layernorm, "--qk-layernorm"},
-          {m.attention_output_gate, "--attention-output-gate"},
-          {!m.hybrid.delta_layers.empty(), "--experimental-attention-variant gated_delta_net"},
-          {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});
-  append(needs, experts_everywhere(m, true));
   return needs;
 }
 
@@ -368,7 +261,15 @@ const std::vector<Family>& all() {
        .needs = gpt_oss,
        .words = kLlamaWords,
        .tied = {kOutput},
-       .stacked_experts = true},
+       .stacked_experts = GateColumns::in_turn},
+      {"gemma2", gemma2_names(), gemma2, kLlamaWords, {kOutput}},
+      {"gemma3_text", gemma3_names(), gemma3, kLlamaWords, {kOutput}},
+      {.model_type = "llama4_text",
+       .names = llama4_names(),
+       .needs = llama4,
+       .words = kLlamaWords,
+       .tied = {kOutput},
+       .stacked_experts = GateColumns::halves},
       {"qwen3_next", qwen3_next_names(), qwen3_next, kLlamaWords, {kOutput}},
       {"mamba2", mamba2_names(), mamba2, kMambaWords, {kOutput}},
       {"nemotron_h", nemotron_h_names(), nemotron_h, kMambaWords, {kOutput}},

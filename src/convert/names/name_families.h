@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +24,8 @@ struct Family {
   const char* words;                   // their name of the word embeddings; null: there are none
   std::vector<const char*> tied = {};  // theirs that repeat the words where the output is tied
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
-  const char* optional_prefix = "";  // files of the first releases lack it
-  bool stacked_experts = false;      // formats/stacked_experts.h
+  const char* optional_prefix = "";                 // files of the first releases lack it
+  std::optional<GateColumns> stacked_experts = {};  // absent: each expert has tensors of its own
   // Names of a model that sees images: its encoder, described by the encoder's sizes, and its
   // language model, all of whose names begin with language_model.
   std::span<const EntryBlock> tower = {}, language = {};
@@ -46,6 +47,12 @@ std::span<const EntryBlock> mixtral_names();
 std::span<const EntryBlock> deepseek_v2_names();
 /// Llama's with sinks of attention and, behind each, experts with biases (OpenAI 2025).
 std::span<const EntryBlock> gpt_oss_names();
+/// Llama's with norms around both branches (Gemma Team 2024).
+std::span<const EntryBlock> gemma2_names();
+/// The same with norms of heads (Gemma Team 2025).
+std::span<const EntryBlock> gemma3_names();
+/// Llama's with experts beside a shared one behind some layers (Meta 2025).
+std::span<const EntryBlock> llama4_names();
 /// Mamba mixers alone (Dao and Gu 2024).
 std::span<const EntryBlock> mamba2_names();
 /// Mamba mixers, attention and MLPs as layers of one branch (NVIDIA 2025).

@@ -181,13 +181,14 @@ ModelDescription tower_of(const ModelDescription& description) {
 
 /// Notes CLIP's end as unused: it is a norm of the class token behind all layers, and LLaVA looks
 /// at what is before it. Its values are written as those of a fresh norm.
-void leave_the_end_out(const ModelDescription& tower, NameTable& table) {
-  const std::string model = "vision_tower.vision_model.";
+void leave_the_end_out(const ModelDescription& tower, const std::string& model, NameTable& table) {
   table.unused = {{model + "post_layernorm.weight", tower.model.hidden_size, 1.f},
                   {model + "post_layernorm.bias", tower.model.hidden_size, 0.f}};
   table.layers_with_end = model + "encoder.layers.";
   table.end_of_layers = tower.model.num_layers;
 }
+
+constexpr std::string_view kTower = "vision_tower.vision_model.";
 
 /// Returns the family; Error(data) lists those there are.
 const Family& family_of(std::string_view model_type) {
@@ -245,7 +246,7 @@ std::vector<std::string_view> model_types() {
   return names;
 }
 
-bool has_stacked_experts(std::string_view model_type) {
+std::optional<GateColumns> stacked_experts(std::string_view model_type) {
   return family_of(model_type).stacked_experts;
 }
 
@@ -268,7 +269,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
     // The encoder comes first, as in our order of parameters.
     const ModelDescription tower = tower_of(description);
     RuleMaker(tower, "", table.rules).add(family.tower);
-    leave_the_end_out(tower, table);
+    leave_the_end_out(tower, std::string(kTower), table);
   }
   RuleMaker(description, "", table.rules).add(family.names);
   RuleMaker(description, "language_model.", table.rules).add(family.language);
@@ -283,11 +284,19 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
   return table;
 }
 
-NameTable make_encoder_table(const ModelDescription& description) {
-  NameTable table{
-      .rules = {}, .aliases = {}, .optional_prefix = "vision_tower.", .not_weights = {}};
+NameTable make_encoder_table(const ModelDescription& description, const std::string& prefix) {
+  NameTable table{.rules = {}, .aliases = {}, .optional_prefix = "", .not_weights = {}};
   const bool clip = description.model.vlm->tower == config::TowerKind::clip;
-  RuleMaker(tower_of(description), "", table.rules).add(clip ? clip_names() : siglip_names());
+  const ModelDescription tower = tower_of(description);
+  RuleMaker(tower, "", table.rules).add(clip ? clip_names() : siglip_names());
+  for (NameRule& rule : table.rules) {
+    for (NameRule::Part& part : rule.theirs) {
+      part.name.replace(0, kTower.size(), prefix);
+    }
+  }
+  if (clip) {
+    leave_the_end_out(tower, prefix, table);
+  }
   return table;
 }
 

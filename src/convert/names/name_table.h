@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convert/description/model_description.h"
+#include "convert/names/name_entry.h"
 #include "convert/names/row_orders.h"
 
 namespace mpitron::convert {
@@ -68,17 +69,18 @@ struct NameTable {
 /// Returns the families that have a table, as config.json names them in `model_type`.
 std::vector<std::string_view> model_types();
 
-/// Returns whether the family's files hold all experts of a layer as one tensor, which its table
-/// names as formats/stacked_experts.h takes them apart. Error(data) for other families than
-/// model_types().
-bool has_stacked_experts(std::string_view model_type);
+/// Returns how gate and up lie in the family's files where these hold all experts of a layer as one
+/// tensor, which its table names as formats/stacked_experts.h takes them apart. Error(data) for
+/// other families than model_types().
+std::optional<GateColumns> stacked_experts(std::string_view model_type);
 
 /// Returns the table of a family for a model of this shape. Error(data) where the family cannot
 /// hold such a model: it says what would have to be different.
 NameTable make_name_table(std::string_view model_type, const ModelDescription& description);
 
-/// The table of CLIP's or SigLIP's image encoder alone, with the description's sizes.
-NameTable make_encoder_table(const ModelDescription& description);
+/// The table of CLIP's or SigLIP's image encoder alone, with the description's sizes. Their names
+/// begin with `prefix` in place of LLaVA's "vision_tower.vision_model.".
+NameTable make_encoder_table(const ModelDescription& description, const std::string& prefix);
 
 /// Returns the family whose tensors look like the description's; empty if none does.
 std::string_view matching_model_type(const ModelDescription& description);

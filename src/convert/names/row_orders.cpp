@@ -100,6 +100,11 @@ std::vector<RowMove> moves_of(Rows order, const ModelConfig& m, Index rows) {
   switch (order) {
     case Rows::query_groups:
       return group_moves(m);
+    case Rows::query_groups_as_rotated: {
+      ModelConfig alike = m;
+      alike.rotary_interleaved = false;
+      return group_moves(alike);
+    }
     case Rows::key_values:
       return key_value_moves(m);
     case Rows::gated_query_groups:

@@ -34,6 +34,14 @@ MaskedLmIndexOptions index_options(const MaskedLmShareRequest& request, Split sp
   return options;
 }
 
+Index tokens_of(const io::TokenFile& corpus, Index begin, Index end) {
+  Index tokens = 0;
+  for (Index i = begin; i < end; ++i) {
+    tokens += corpus.length(i);
+  }
+  return tokens;
+}
+
 /// Counts epochs: each has one row that begins where the first used document does.
 Index epochs_of(const MaskedLmIndex& index) {
   Index first = index[0].begin;
@@ -52,19 +60,13 @@ SourceShare share_of(const io::TokenFile& corpus, const MaskedLmIndexOptions& op
   const Index end = corpus.document_begin(options.end);
   SourceShare share{.name = corpus.prefix(),
                     .sequences = end - begin,
+                    .tokens = tokens_of(corpus, begin, end),
                     .epochs = epochs_of(index),
                     .samples = index.size(),
                     .used = std::min(used, index.size())};
-  for (Index i = begin; i < end; ++i) {
-    share.tokens += corpus.length(i);
-  }
   for (Index i = 0; i < share.used; ++i) {
     const SentenceRun run = index[i];
-    Index tokens = 0;
-    for (Index sentence = run.begin; sentence < run.end; ++sentence) {
-      tokens += corpus.length(sentence);
-    }
-    share.used_tokens += std::min(tokens, run.target);
+    share.used_tokens += std::min(tokens_of(corpus, run.begin, run.end), run.target);
   }
   return share;
 }

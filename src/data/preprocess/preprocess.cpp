@@ -168,8 +168,7 @@ void check_options(const PreprocessOptions& options) {
   if (options.partitions < 1 || options.lanes() * std::ssize(options.json_keys) > kMaxParts) {
     throw_usage(
         "--partitions {} with {} keys: allowed are 1 to {} files at a time; --workers alone uses "
-        "all "
-        "cores",
+        "all cores",
         options.partitions, options.json_keys.size(), kMaxParts);
   }
   if (options.keep_newlines && !options.split_sentences) {

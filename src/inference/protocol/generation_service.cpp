@@ -14,21 +14,29 @@ struct GenerationService::Group {
 };
 
 GenerationService::GenerationService(Engine& engine, const tokenizers::Tokenizer& tokenizer,
-                                     SchedulerSettings settings)
+                                     SchedulerSettings settings, StepsOn thread)
     : engine_(engine),
       generator_(engine, tokenizer, settings),
       blocks_(engine.shape().blocks * engine.replicas()) {
   publish();
-  thread_ = std::thread([this] { loop(); });
+  if (thread == StepsOn::own_thread) {
+    thread_ = std::thread([this] { run_steps(); });
+  }
 }
 
 GenerationService::~GenerationService() {
+  stop();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+void GenerationService::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
 }
 
 std::uint64_t GenerationService::submit(AnswerGroup group) {
@@ -187,7 +195,7 @@ void GenerationService::publish() {
 }
 
 /// Takes commands and runs steps by turns; sleeps where there is nothing to do.
-void GenerationService::loop() {
+void GenerationService::run_steps() {
   bool worked = false;
   for (;;) {
     take_commands(!worked);

@@ -30,13 +30,22 @@ struct ServiceStats {
   Latencies latencies;
 };
 
-/// Runs a generator on a thread of its own, for any number of clients' threads.
+/// Whose thread runs the steps of a service. Kernels of the host use all processors on the thread
+/// that started device::HostRuntime alone, and one on any other.
+enum class StepsOn { own_thread, caller };
+
+/// Runs a generator on one thread, for any number of clients' threads.
 class GenerationService {
  public:
   GenerationService(Engine& engine, const tokenizers::Tokenizer& tokenizer,
-                    SchedulerSettings settings);
-  /// Stops at once; open groups hear nothing more.
+                    SchedulerSettings settings, StepsOn thread = StepsOn::own_thread);
+  /// Stops at once; open groups hear nothing more. A caller's run_steps() must have returned.
   ~GenerationService();
+
+  /// Answers on the calling thread until stop(), for StepsOn::caller.
+  void run_steps();
+  /// Ends the steps behind the one that runs; any thread may call.
+  void stop();
 
   /// Queues a group and returns its number (from 1), by which it can be cancelled. A request that
   /// the engine refuses is told by `failed`.
@@ -57,7 +66,6 @@ class GenerationService {
  private:
   struct Group;
   using Clock = std::chrono::steady_clock;
-  void loop();
   void take_commands(bool wait);
   void start(std::uint64_t id, AnswerGroup group, Clock::time_point submitted);
   void answered(Group& group, std::size_t number, const Answer& answer);

@@ -17,7 +17,8 @@ std::shared_ptr<ServedAdapters> adapters_of(const ServingSettings& settings) {
 
 Serving::Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, ServingSettings settings)
     : drain_(settings.drain),
-      service_(std::make_unique<GenerationService>(engine, tokenizer, settings.scheduler)),
+      service_(std::make_unique<GenerationService>(engine, tokenizer, settings.scheduler,
+                                                   settings.steps_on)),
       model_{.name = settings.model_name,
              .tokenizer = tokenizer,
              .shape = engine.shape(),

@@ -17,13 +17,19 @@ struct ServingSettings {
   std::string version;
   Index max_waiting = 1024;
   std::chrono::seconds drain{30};
+  StepsOn steps_on = StepsOn::own_thread;
 };
 
-/// Serves a model over HTTP, from construction on until drain() or destruction.
+/// Serves a model over HTTP, from construction on until drain() or destruction; with
+/// StepsOn::caller answers come while run_steps() runs.
 class Serving {
  public:
   Serving(Engine& engine, const tokenizers::Tokenizer& tokenizer, ServingSettings settings);
   ~Serving();
+
+  /// As GenerationService's.
+  void run_steps() { service_->run_steps(); }
+  void stop() { service_->stop(); }
 
   std::uint16_t port() const { return server_->port(); }
   std::size_t connections() const { return server_->connections(); }

@@ -6,6 +6,7 @@
 #include "nn/attention/rotary_embedding.h"
 #include "ops/elementwise/initialize.h"
 #include "ops/elementwise/scaled.h"
+#include "ops/elementwise/soft_capped.h"
 #include "ops/linear/parallel_linear.h"
 #include "ops/loss/cross_entropy.h"
 #include "ops/parallel/tensor_parallel_regions.h"
@@ -27,20 +28,22 @@ Model::Model(const config::ModelConfig& config, device::Device& device, Share sh
   if (config_.has_rotary_positions()) {
     const Index s = std::max(config_.seq_length, config_.decoder_seq_length);
     rotary_ = nn::make_rotary_tables(device_, config_, s, config_.params_dtype);
+    window_rotary_ = nn::make_window_rotary_tables(device_, config_, s, config_.params_dtype);
   }
 }
 
 Model::Model(const config::ModelConfig& config, device::Device& device, Share share, NoWords)
     : config_(config), device_(device), share_(std::move(share)) {}
 
-std::optional<ops::RotaryTables> Model::rotary_rows(Context& context, Index s) const {
-  if (!rotary_.cos) {
+std::optional<ops::RotaryTables> Model::rows_of(Context& context, const ops::RotaryTables& tables,
+                                                Index s) {
+  if (!tables.cos) {
     return std::nullopt;
   }
   if (context.cached != nullptr) {
-    return ops::rotary_rows(context, rotary_, context.cached->positions);
+    return ops::rotary_rows(context, tables, context.cached->positions);
   }
-  return ops::rotary_rows(context, rotary_, {.map = context.position.sequence, .length = s});
+  return ops::rotary_rows(context, tables, {.map = context.position.sequence, .length = s});
 }
 
 Index Model::whole_rows(const Var& x) const {
@@ -108,8 +111,10 @@ Var Model::local_logits(Context& context, const Var& x) const {
   MPITRON_CHECK(output_weight_ != nullptr, part().first_layer, part().num_layers);
   // The factor of muP on logits.
   const Var input = config_.mup ? ops::scaled(context, x, config_.mup->output_factor) : x;
-  return ops::column_parallel_linear(context, input, *output_weight_, output_bias_,
-                                     tensor_parallel());
+  const Var logits =
+      ops::column_parallel_linear(context, input, *output_weight_, output_bias_, tensor_parallel());
+  const auto bound = config_.final_logit_softcapping;
+  return bound ? ops::soft_capped(context, logits, *bound) : logits;
 }
 
 Var Model::whole_logits(Context& context, const Var& x) const {

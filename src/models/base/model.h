@@ -103,7 +103,13 @@ class Model {
   const std::optional<nn::LanguageModelEmbedding>& embedding() const { return embedding_; }
   /// Returns the rotary tables' rows of a sequence that this rank, or its tensor parallel group,
   /// has `s` rows of.
-  std::optional<ops::RotaryTables> rotary_rows(autograd::Context& context, Index s) const;
+  std::optional<ops::RotaryTables> rotary_rows(autograd::Context& context, Index s) const {
+    return rows_of(context, rotary_, s);
+  }
+  /// The same of layers with a window, where they have tables of their own.
+  std::optional<ops::RotaryTables> window_rotary_rows(autograd::Context& context, Index s) const {
+    return rows_of(context, window_rotary_, s);
+  }
   /// Rows of x [s, b, h] of the whole tensor parallel group.
   Index whole_rows(const autograd::Var& x) const;
   /// Creates the output layer's matrix, or finds the one that it shares with the embedding.
@@ -119,6 +125,9 @@ class Model {
                              const tensor::Tensor& labels) const;
 
  private:
+  /// Returns nothing of empty tables.
+  static std::optional<ops::RotaryTables> rows_of(autograd::Context& context,
+                                                  const ops::RotaryTables& tables, Index s);
   /// Tells who else holds the table of words: the first and the last stage may both use it.
   void share_over_stages(autograd::Parameter& words) const;
   void clear_buffers();
@@ -127,7 +136,7 @@ class Model {
   device::Device& device_;
   const Share share_;
   std::optional<nn::LanguageModelEmbedding> embedding_;
-  ops::RotaryTables rotary_;  // absent without rotary positions
+  ops::RotaryTables rotary_, window_rotary_;  // absent without rotary positions
   autograd::Parameter* output_weight_ = nullptr;
   autograd::Parameter* output_bias_ = nullptr;
 };

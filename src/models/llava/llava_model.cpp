@@ -44,6 +44,8 @@ config::ModelConfig tower_of(config::ModelConfig config) {
   config.num_layers = vlm.tower_layers;
   config.attention_sink = config::AttentionSink::none;
   config.window_size.reset();
+  config.attn_logit_softcapping.reset();
+  config.post_self_attn_layernorm = config.post_mlp_layernorm = false;
   config.hidden_dropout = config.attention_dropout = 0;
   config.reset_attention_mask = false;
   if (vlm.tower_sizes) {

@@ -57,9 +57,10 @@ Var TextClassifier::hidden(Context& context, const Batch& batch, const Var& inpu
                                                              .position_ids = batch[kPositionIds],
                                                              .types = batch[kTokenTypes]})
                             : input;
-  return layers_.forward(
-      context, x,
-      {.rotary = rotary_rows(context, whole_rows(x)), .attention_mask = batch[kAttentionMask]});
+  return layers_.forward(context, x,
+                         {.rotary = rotary_rows(context, whole_rows(x)),
+                          .attention_mask = batch[kAttentionMask],
+                          .window_rotary = window_rotary_rows(context, whole_rows(x))});
 }
 
 Var TextClassifier::logits(Context& context, const Batch& batch, const Var& input) const {

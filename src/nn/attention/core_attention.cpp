@@ -27,6 +27,7 @@ CoreAttention::CoreAttention(const Builder& builder, Index layer_number,
   settings_.layout = layout;
   settings_.scale = static_cast<float>(scale);
   settings_.causal = causal;
+  settings_.softcap = static_cast<float>(config.attn_logit_softcapping.value_or(0));
   settings_.window =
       config::layer_spec(config, layer_number).window ? (*config.window_size)[0] : -1;
   heads_ = config.num_attention_heads;

@@ -49,9 +49,23 @@ ops::RotaryTables make_rotary_tables(device::Device& device, const config::Model
           .interleaved = config.rotary_interleaved};
 }
 
+ops::RotaryTables make_window_rotary_tables(device::Device& device,
+                                            const config::ModelConfig& config, Index s,
+                                            DType dtype) {
+  if (!config.rotary_base_local) {
+    return {};
+  }
+  config::ModelConfig local = config;
+  local.rotary_base = *config.rotary_base_local;
+  local.use_rope_scaling = false;
+  local.rope_type = config::RopeType::rope;
+  local.rotary_seq_len_interpolation_factor.reset();
+  return make_rotary_tables(device, local, s, dtype);
+}
+
 namespace {
 
-constexpr double kLlama3Context = 8192, kLlama3LowFactor = 1, kLlama3HighFactor = 4;
+constexpr double kLlama3Context = 8192, kLlama3LowFactor = 1;
 
 /// The (fractional) dimension whose wavelength makes `rotations` turns over the original positions.
 double yarn_dimension(double rotations, double dim, double base, double original_positions) {
@@ -62,14 +76,14 @@ double yarn_dimension(double rotations, double dim, double base, double original
 }  // namespace
 
 /// Long waves turn `factor` times slower, short ones as before, those between by a mean of both.
-std::vector<double> llama3_scaled(std::vector<double> inverse, double factor) {
+std::vector<double> llama3_scaled(std::vector<double> inverse, double factor, double high_factor) {
   for (double& f : inverse) {
     const double wavelength = 2 * std::numbers::pi / f;
     if (wavelength > kLlama3Context / kLlama3LowFactor) {
       f /= factor;
-    } else if (wavelength > kLlama3Context / kLlama3HighFactor) {
+    } else if (wavelength > kLlama3Context / high_factor) {
       const double smooth =
-          (kLlama3Context / wavelength - kLlama3LowFactor) / (kLlama3HighFactor - kLlama3LowFactor);
+          (kLlama3Context / wavelength - kLlama3LowFactor) / (high_factor - kLlama3LowFactor);
       f = (1 - smooth) * f / factor + smooth * f;
     }
   }
@@ -110,7 +124,8 @@ RotaryFrequencies rotary_frequencies(const config::ModelConfig& config) {
     result.inverse.push_back(1.f / std::pow(static_cast<float>(config.rotary_base), exponent));
   }
   if (config.use_rope_scaling) {
-    result.inverse = llama3_scaled(result.inverse, config.rope_scaling_factor);
+    result.inverse = llama3_scaled(result.inverse, config.rope_scaling_factor,
+                                   config.rope_scaling_high_freq_factor);
   }
   if (config.rope_type == config::RopeType::yarn) {
     const double factor = config.rotary_scaling_factor;

@@ -11,6 +11,12 @@ namespace mpitron::nn {
 ops::RotaryTables make_rotary_tables(device::Device& device, const config::ModelConfig& config,
                                      Index s, DType dtype);
 
+/// The same for layers with a window, which have a base of their own (--rotary-base-local) and
+/// plain frequencies; empty where they have that of all layers.
+ops::RotaryTables make_window_rotary_tables(device::Device& device,
+                                            const config::ModelConfig& config, Index s,
+                                            DType dtype);
+
 /// Angles per position of a rotary embedding, and the factor on cos and sin.
 struct RotaryFrequencies {
   std::vector<double> inverse;  // [r], radians per position; fp32 values
@@ -23,8 +29,10 @@ struct RotaryFrequencies {
 /// Computed in fp32 as the reference does.
 RotaryFrequencies rotary_frequencies(const config::ModelConfig& config);
 
-/// Llama 3.1's rescaling of long wavelengths: low frequency factor 1, high 4, old context 8192.
-std::vector<double> llama3_scaled(std::vector<double> inverse, double factor);
+/// Llama 3.1's rescaling of long wavelengths: low frequency factor 1, high 4 or another from 1 on,
+/// old context 8192.
+std::vector<double> llama3_scaled(std::vector<double> inverse, double factor,
+                                  double high_factor = 4);
 
 /// YaRN's blend of interpolated and plain frequencies.
 struct YarnScaling {

@@ -28,7 +28,8 @@ SelfAttention::SelfAttention(const Builder& builder, Index layer_number, bool ca
       share_(share_of(builder.config(), shared_)),
       core_(builder, layer_number, share_.local, builder.config().softmax_scale, causal),
       gated_(builder.config().attention_output_gate),
-      rotates_(config::layer_spec(builder.config(), layer_number).rotates) {
+      rotates_(config::layer_spec(builder.config(), layer_number).rotates),
+      windowed_(config::layer_spec(builder.config(), layer_number).window) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size, projection = config.num_attention_heads * config.kv_channels;
   const Index width =
@@ -73,7 +74,7 @@ void SelfAttention::make_norms(const Builder& builder) {
         norm->beta->placement.sum_over_tensor = shared_.shared();
       }
     }
-  } else if (config.qk_l2_norm) {
+  } else if (config.qk_l2_norm && (rotates_ || !config.qk_l2_norm_with_rope_only)) {
     query_norm_ = key_norm_ =
         ops::NormParameters{.eps = static_cast<float>(config.norm_epsilon), .rms = true};
   }
@@ -81,6 +82,12 @@ void SelfAttention::make_norms(const Builder& builder) {
 
 Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
   return query_norm_ ? ops::qk_norm(context, qkv, share_.local, *query_norm_, *key_norm_) : qkv;
+}
+
+/// Layers with a window may have tables of their own.
+Var SelfAttention::rotated(Context& context, Var qkv, const LayerInputs& inputs) const {
+  const auto& tables = windowed_ && inputs.window_rotary ? inputs.window_rotary : inputs.rotary;
+  return tables && rotates_ ? ops::rotary(context, qkv, share_.local, *tables) : qkv;
 }
 
 /// linear_qkv, norms, rotary positions, attention, gate, linear_proj, in this order.
@@ -94,10 +101,7 @@ BranchOutput SelfAttention::forward(Context& context, const autograd::Recomputab
                                           share_.local.queries_per_group() * share_.local.head_dim);
   }
   qkv = normed_queries_and_keys(context, ops::join_keys_values(context, qkv, share_, shared_));
-  if (inputs.rotary && rotates_) {
-    qkv = ops::rotary(context, qkv, share_.local, *inputs.rotary);
-  }
-  Var attended = core_.forward(context, qkv, inputs);
+  Var attended = core_.forward(context, rotated(context, std::move(qkv), inputs), inputs);
   if (gated_) {
     attended = ops::output_gate(context, attended, gate);
   }

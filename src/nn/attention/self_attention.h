@@ -23,12 +23,14 @@ class SelfAttention final : public Mixer {
   void make_norms(const Builder& builder);
   void make_updates(const Builder& builder);
   autograd::Var normed_queries_and_keys(autograd::Context& context, autograd::Var qkv) const;
+  autograd::Var rotated(autograd::Context& context, autograd::Var qkv,
+                        const LayerInputs& inputs) const;
 
   ops::TensorParallel shared_;
   ops::QkvShare share_;
   CoreAttention core_;
   bool gated_;  // by rows of linear_qkv
-  bool rotates_;
+  bool rotates_, windowed_;
   // The reference creates linear_proj before linear_qkv.
   Parameter* proj_weight_;
   Parameter* proj_bias_;

@@ -23,6 +23,8 @@ struct LayerInputs {
   tensor::Tensor document_starts = {};
   autograd::Var score_bias = {};  // of self attention's scores, [2 s - 1, 1, n]; optional
   std::optional<Memory> memory = {};
+  // Of layers with a window; absent: the same as of the others.
+  std::optional<ops::RotaryTables> window_rotary = {};
 };
 
 }  // namespace mpitron::nn

@@ -33,4 +33,9 @@ LayerWork residual_work(const config::ModelConfig& model) {
       .launches = 2};
 }
 
+LayerWork norm_work(const config::ModelConfig& model) {
+  const auto h = static_cast<double>(model.hidden_size);
+  return {.moved = {{2 * h, Share::along}}, .kept = {{h, Share::along}}, .launches = 1};
+}
+
 }  // namespace mpitron::nn

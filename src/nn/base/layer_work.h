@@ -70,6 +70,8 @@ struct LayerWork {
 
 /// Returns the work of the norm in front of a branch and of the sum behind it.
 LayerWork residual_work(const config::ModelConfig& model);
+/// Returns the work of a norm behind a branch.
+LayerWork norm_work(const config::ModelConfig& model);
 
 /// Costs of half a layer on all ranks together, by the reference's formulas where it has one.
 struct LayerCosts {

@@ -2,6 +2,8 @@
 // sequence each rank looks up positions and types of its own rows only.
 #include "nn/layers/language_model_embedding.h"
 
+#include <cmath>
+
 #include "ops/elementwise/bias_dropout_add.h"
 #include "ops/elementwise/cast.h"
 #include "ops/elementwise/scaled.h"
@@ -20,11 +22,28 @@ Parameter& make_word_embeddings(const Builder& builder) {
   return words;
 }
 
+namespace {
+
+/// The root of the width is rounded to the type of the embeddings, as Gemma's own code does.
+double factor_of(const config::ModelConfig& config) {
+  double factor = config.mup ? config.mup->embedding_factor : 1;
+  if (config.scale_embeddings) {
+    const double root = std::sqrt(static_cast<double>(config.hidden_size));
+    const auto rounded = static_cast<float>(root);
+    factor *= config.params_dtype == DType::bf16  ? static_cast<float>(BFloat16(rounded))
+              : config.params_dtype == DType::f16 ? static_cast<float>(Float16(rounded))
+                                                  : root;
+  }
+  return factor;
+}
+
+}  // namespace
+
 LanguageModelEmbedding::LanguageModelEmbedding(const Builder& builder, Index token_types)
     : shared_(builder.tensor_parallel()),
       hidden_dropout_(builder.config().hidden_dropout),
       fp32_residual_(builder.config().fp32_residual_connection),
-      factor_(builder.config().mup ? builder.config().mup->embedding_factor : 1),
+      factor_(factor_of(builder.config())),
       words_(&make_word_embeddings(builder)) {
   const config::ModelConfig& config = builder.config();
   if (config.position_embedding_type == config::PositionEmbedding::learned_absolute) {

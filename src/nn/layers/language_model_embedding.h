@@ -37,7 +37,7 @@ class LanguageModelEmbedding {
   ops::TensorParallel shared_;
   double hidden_dropout_;
   bool fp32_residual_;
-  double factor_;  // of muP
+  double factor_;  // of muP, and the root of the width
   Parameter* words_;
   Parameter* positions_ = nullptr;
   Parameter* types_ = nullptr;

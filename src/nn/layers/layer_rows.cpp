@@ -85,14 +85,35 @@ const FeedForwardRow& row_of(FeedForwardKind kind) {
   return kFeedForwards.at(static_cast<std::size_t>(kind));
 }
 
-/// Each half has a norm in front of it, counted as a weight and a bias.
+/// Each half has a norm in front of it and may have one behind, counted as a weight and a bias. One
+/// behind keeps its input.
 LayerCosts layer_costs(const ModelConfig& model, const LayerSpec& spec) {
   LayerCosts costs = row_of(spec.mixer).costs(model);
   costs += row_of(spec.feed_forward).costs(model);
-  const int norms = (spec.mixer == MixerKind::none ? 0 : 1) +
-                    (spec.feed_forward == FeedForwardKind::none ? 0 : 1);
+  const bool mixes = spec.mixer != MixerKind::none;
+  const bool feeds = spec.feed_forward != FeedForwardKind::none;
+  const int behind = (mixes && model.post_self_attn_layernorm ? 1 : 0) +
+                     (feeds && model.post_mlp_layernorm ? 1 : 0);
+  const int norms = (mixes ? 1 : 0) + (feeds ? 1 : 0) + behind;
   costs.weights += static_cast<double>(2 * norms * model.hidden_size);
+  costs.kept_bytes += static_cast<double>(2 * behind * model.hidden_size);
   return costs;
+}
+
+LayerWork mixer_work(const ModelConfig& model, const LayerSpec& spec) {
+  LayerWork work = row_of(spec.mixer).work(model, spec);
+  if (spec.mixer != MixerKind::none && model.post_self_attn_layernorm) {
+    work += norm_work(model);
+  }
+  return work;
+}
+
+LayerWork feed_forward_work(const ModelConfig& model, const LayerSpec& spec) {
+  LayerWork work = row_of(spec.feed_forward).work(model, spec);
+  if (spec.feed_forward != FeedForwardKind::none && model.post_mlp_layernorm) {
+    work += norm_work(model);
+  }
+  return work;
 }
 
 }  // namespace mpitron::nn

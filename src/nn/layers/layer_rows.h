@@ -35,8 +35,12 @@ struct FeedForwardRow {
 const MixerRow& row_of(config::MixerKind kind);
 const FeedForwardRow& row_of(config::FeedForwardKind kind);
 
-/// Returns the costs of both halves, each with its norm (a weight and a bias), without cross
+/// Returns the costs of both halves, each with its norms (a weight and a bias), without cross
 /// attention.
 LayerCosts layer_costs(const config::ModelConfig& model, const config::LayerSpec& spec);
+
+/// Return the work of each half, with the norms around it.
+LayerWork mixer_work(const config::ModelConfig& model, const config::LayerSpec& spec);
+LayerWork feed_forward_work(const config::ModelConfig& model, const config::LayerSpec& spec);
 
 }  // namespace mpitron::nn

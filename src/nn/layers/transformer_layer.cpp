@@ -50,12 +50,16 @@ TransformerLayer::TransformerLayer(const Builder& builder, Index layer_number,
       input_norm_(make_norm(builder, row_of(spec.mixer).norm, spec.mixer != MixerKind::none)),
       mixer_(row_of(spec.mixer)
                  .make(builder.child(row_of(spec.mixer).parameters), layer_number, spec)),
+      post_mixer_norm_(make_norm(builder, "post_self_attn_layernorm",
+                                 mixer_ && builder.config().post_self_attn_layernorm)),
       pre_cross_attention_norm_(
           make_norm(builder, "pre_cross_attn_layernorm", spec.cross_attention)),
       cross_attention_(make_cross_attention(builder, layer_number, spec.cross_attention)),
       pre_mlp_norm_(
           make_norm(builder, "pre_mlp_layernorm", spec.feed_forward != FeedForwardKind::none)),
       feed_forward_(row_of(spec.feed_forward).make(builder.child("mlp"), layer_number)),
+      post_mlp_norm_(make_norm(builder, "post_mlp_layernorm",
+                               feed_forward_ && builder.config().post_mlp_layernorm)),
       recompute_feed_forward_(builder.config().recomputes(row_of(spec.feed_forward).recompute)) {}
 
 Recomputable TransformerLayer::normed(Context& context, const Norm& norm, const Var& x) const {
@@ -66,6 +70,17 @@ Recomputable TransformerLayer::normed(Context& context, const Norm& norm, const 
   return {std::move(y), [&norm, input = x.value](Context& again) {
             return norm.forward(again, autograd::constant(input)).value;
           }};
+}
+
+BranchOutput TransformerLayer::normed_behind(Context& context, const std::optional<Norm>& norm,
+                                             BranchOutput branch) {
+  if (!norm) {
+    return branch;
+  }
+  const Var whole = branch.bias == nullptr
+                        ? branch.output
+                        : ops::bias_dropout_add(context, branch.output, branch.bias, {}, {});
+  return {norm->forward(context, whole)};
 }
 
 Var TransformerLayer::add(Context& context, const BranchOutput& branch, const Var& residual,
@@ -90,7 +105,9 @@ Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs&
   Var mixed = x;
   if (mixer_) {
     const Recomputable input = normed(context, *input_norm_, x);
-    mixed = add(context, mixer_->forward(context, input, inputs), x, DropoutSite::attention_output);
+    const BranchOutput branch = mixer_->forward(context, input, inputs);
+    mixed = add(context, normed_behind(context, post_mixer_norm_, branch), x,
+                DropoutSite::attention_output);
   }
   if (cross_attention_) {
     const Recomputable queries = normed(context, *pre_cross_attention_norm_, mixed);
@@ -100,7 +117,8 @@ Var TransformerLayer::forward(Context& context, const Var& x, const LayerInputs&
   if (!feed_forward_) {
     return mixed;
   }
-  return add(context, feed_forward(context, normed(context, *pre_mlp_norm_, mixed)), mixed,
+  const BranchOutput branch = feed_forward(context, normed(context, *pre_mlp_norm_, mixed));
+  return add(context, normed_behind(context, post_mlp_norm_, branch), mixed,
              DropoutSite::mlp_output);
 }
 

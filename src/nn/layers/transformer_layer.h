@@ -10,7 +10,8 @@
 namespace mpitron::nn {
 
 /// A pre-norm layer of the halves that its spec names: x = x + dropout(mixer(norm(x)) + bias), then
-/// the same with cross attention where there is one, and with the feed-forward network.
+/// the same with cross attention where there is one, and with the feed-forward network. Where there
+/// are norms behind the branches, too, what is added is norm(mixer(norm(x)) + bias).
 class TransformerLayer {
  public:
   TransformerLayer(const Builder& builder, Index layer_number, const config::LayerSpec& spec);
@@ -32,6 +33,9 @@ class TransformerLayer {
                                 const autograd::Var& x) const;
   /// Runs the feed-forward half; nothing is kept inside where it is recomputed as a whole.
   BranchOutput feed_forward(autograd::Context& context, const autograd::Recomputable& x) const;
+  /// norm(branch + bias), or the branch where there is no such norm.
+  static BranchOutput normed_behind(autograd::Context& context, const std::optional<Norm>& norm,
+                                    BranchOutput branch);
   autograd::Var add(autograd::Context& context, const BranchOutput& branch,
                     const autograd::Var& residual, DropoutSite site) const;
 
@@ -42,10 +46,12 @@ class TransformerLayer {
   bool recompute_norms_;
   std::optional<Norm> input_norm_;
   std::unique_ptr<Mixer> mixer_;
+  std::optional<Norm> post_mixer_norm_;
   std::optional<Norm> pre_cross_attention_norm_;
   std::optional<CrossAttention> cross_attention_;
   std::optional<Norm> pre_mlp_norm_;
   std::unique_ptr<FeedForward> feed_forward_;
+  std::optional<Norm> post_mlp_norm_;
   bool recompute_feed_forward_;
 };
 

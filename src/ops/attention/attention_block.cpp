@@ -36,6 +36,7 @@ void set_inputs(Kernel& kernel, const ConstTensorView& queries, const AttentionK
   kernel.scale = settings.scale;
   kernel.causal = settings.causal;
   kernel.window = settings.window;
+  kernel.softcap = settings.softcap;
   kernel.dropout = settings.dropout;
   if (settings.bias.value) {
     kernel.bias = own_bias(settings);

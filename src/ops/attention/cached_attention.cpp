@@ -22,6 +22,7 @@ kernels::CachedAttention cached_attention_of(const AttentionSettings& settings,
                                   .pieces = pieces,
                                   .scale = settings.scale,
                                   .window = settings.window,
+                                  .softcap = settings.softcap,
                                   .zero_sink = settings.sink == Sink::zero,
                                   .causal = settings.causal};
   if (settings.sink == Sink::learned) {

@@ -1,15 +1,11 @@
 #include "plan/calibration/calibration.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 
-#include "config/global_batch_size.h"
-#include "config/parse/parse.h"
-#include "plan/calibration/launch_times.h"
-#include "plan/replay/rank_replay.h"
-#include "train/step/train_step.h"
+#include "plan/calibration/program_timer.h"
+#include "utils/timer.h"
 
 // Measures a host for `mpitron doctor --calibrate`: times of kernels within small programs and of
 // operations among ranks, by which `mpitron plan` predicts steps on it.
@@ -17,45 +13,12 @@
 namespace mpitron::plan {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr Index kTimedSteps = 4;
-constexpr int kRepetitions = 12;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-/// Times the steps of one rank of a program, its peers left out. For each step, `around` gets the
-/// seconds spent outside of kernels, divided by the number of launches.
-void time_program(device::Device& device, const config::RunConfig& run, Index rank,
-                  LaunchTimes& times, std::vector<double>& around) {
-  const auto alone = comm::make_fake_world(rank, run.parallel.world_size);
-  train::TrainedModel model(device, run, *alone);
-  train::Timers timers(0, config::TimingLogOption::max);
-  train::TrainStep step(device, model, run, timers);
-  const train::NextMicrobatch next = made_up_batches(run, model);
-  const Index microbatches =
-      config::num_microbatches(run.training, run.parallel.data_parallel_size);
-  const auto play = [&](Index iteration) {
-    step.run(iteration, microbatches, run.training.global_batch_size, next);
-  };
-  play(1);  // memory is taken and kernels are made ready
-  const LaunchTimes::Scope scope(times, device);
-  for (Index i = 2; i < 2 + kTimedSteps; ++i) {
-    const double inside = times.seconds();
-    const std::size_t launches = times.launches();
-    const Clock::time_point begin = Clock::now();
-    play(i);
-    const double outside = seconds_since(begin) - (times.seconds() - inside);
-    around.push_back(std::max(0.0, outside) / static_cast<double>(times.launches() - launches));
-  }
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values.empty() ? 0 : values[values.size() / 2];
-}
+constexpr int kMostRepetitions = 12;
+constexpr int kLeastRepetitions = 3;
+constexpr double kOperationSeconds = 0.1;  // enough for one operation of one size
+constexpr double kOperationsShare = 0.15;  // of a calibration's time
+constexpr double kLonger = 2;              // a program's need of time, beside the one before
+constexpr double kTellingSeconds = 5;      // between two words of progress
 
 /// One operation of a group, on `bytes` of fp32.
 class OperationTimer {
@@ -68,14 +31,21 @@ class OperationTimer {
         other_(tensor::Tensor::empty(device, {count_}, DType::f32)),
         piece_(tensor::Tensor::empty(device, {count_ / group.size()}, DType::f32)) {}
 
-  /// Returns the median of the repetitions, each begun by all members together.
+  /// Returns the median of the repetitions, each begun by all members together; as many for all, of
+  /// long operations fewer.
   double time(comm::CollectiveKind kind) {
     std::vector<double> times;
-    for (int i = 0; i < kRepetitions; ++i) {
+    double sum = 0;
+    for (int i = 0; i < kMostRepetitions; ++i) {
+      if (i >= kLeastRepetitions &&
+          group_.reduce(sum, comm::Reduction::maximum) > kOperationSeconds) {
+        break;
+      }
       group_.barrier();
-      const Clock::time_point begin = Clock::now();
+      const Timer timer;
       run(kind);
-      times.push_back(seconds_since(begin));
+      times.push_back(timer.seconds());
+      sum += times.back();
     }
     return median(std::move(times));
   }
@@ -128,88 +98,79 @@ void time_operations(device::Device& device, comm::World& world, MeasuredCosts& 
   }
 }
 
-/// The sizes of a calibration program's model.
-struct ProgramShape {
-  Index hidden, heads, sequence, batch, vocabulary;
-};
-constexpr std::array<ProgramShape, 4> kShapes = {{{256, 4, 256, 4, 8192},
-                                                  {512, 8, 512, 2, 16384},
-                                                  {768, 12, 1024, 1, 50304},
-                                                  {1024, 16, 512, 4, 32768}}};
+/// Hands out a calibration's time to programs and tells how far it is.
+class Schedule {
+ public:
+  Schedule(comm::World& world, const CalibrationOptions& options, std::size_t programs)
+      : world_(world),
+        options_(options),
+        programs_(programs),
+        seconds_(options.seconds * (world.size() > 1 ? 1 - kOperationsShare : 1)) {}
 
-std::vector<std::string> flags_of(const ProgramShape& shape, bool narrow, bool llama) {
-  const auto text = [](Index value) { return std::to_string(value); };
-  std::vector<std::string> flags = {"--num-layers",
-                                    "2",
-                                    "--hidden-size",
-                                    text(shape.hidden),
-                                    "--num-attention-heads",
-                                    text(shape.heads),
-                                    "--seq-length",
-                                    text(shape.sequence),
-                                    "--max-position-embeddings",
-                                    text(shape.sequence),
-                                    "--micro-batch-size",
-                                    text(shape.batch),
-                                    "--global-batch-size",
-                                    text(2 * shape.batch),
-                                    "--train-iters",
-                                    "10",
-                                    "--lr",
-                                    "1e-5",
-                                    "--tokenizer-type",
-                                    "NullTokenizer",
-                                    "--vocab-size",
-                                    text(shape.vocabulary - 1),
-                                    "--mock-data"};
-  if (narrow) {
-    flags.push_back("--bf16");
+  /// Returns the seconds for the next of the programs left, by rank 0's clock, the same on every
+  /// rank; 0 where the time is over, which it is never before the first.
+  double share() {
+    const double now = world_.rank() == 0 ? timer_.seconds() : 0;
+    const double left = seconds_ - world_.all()->reduce(now, comm::Reduction::maximum);
+    const bool fits = done_ == 0 || left > longest_;
+    const auto behind = static_cast<double>(programs_ - done_ - 1);
+    return fits ? std::max(0.001, left / (1 + kLonger * behind)) : 0;
   }
-  if (llama) {
-    flags.insert(flags.end(), {"--swiglu", "--normalization", "RMSNorm", "--disable-bias-linear",
-                               "--position-embedding-type", "rope", "--group-query-attention",
-                               "--num-query-groups", text(shape.heads / 4),
-                               "--untie-embeddings-and-output-weights", "--hidden-dropout", "0",
-                               "--attention-dropout", "0"});
+
+  /// Notes that a program has taken so long at least: those behind it do, too.
+  void note(double seconds) {
+    longest_ = std::max(longest_, world_.all()->reduce(seconds, comm::Reduction::maximum));
+    ++done_;
+    const double now = timer_.seconds();
+    if (options_.tell && world_.rank() == 0 && now >= told_ + kTellingSeconds) {
+      told_ = now;
+      options_.tell(
+          fmt::format("calibration: {} of {} programs in {:.0f} s, at most {:.0f} s to go", done_,
+                      programs_, now, std::max(0.0, options_.seconds - now)));
+    }
   }
-  return flags;
-}
+
+  std::size_t done() const { return done_; }
+
+ private:
+  comm::World& world_;
+  const CalibrationOptions& options_;
+  std::size_t programs_;
+  double seconds_;
+  Timer timer_;
+  double told_ = 0;
+  double longest_ = 0;
+  std::size_t done_ = 0;
+};
 
 }  // namespace
 
-std::vector<config::RunConfig> calibration_programs() {
-  std::vector<config::RunConfig> programs;
-  for (const ProgramShape& shape : kShapes) {
-    for (const bool narrow : {false, true}) {
-      for (const bool llama : {false, true}) {
-        programs.push_back(config::parse_valid_run(flags_of(shape, narrow, llama)).run);
-        programs.back().model.padded_vocab_size = shape.vocabulary;
-      }
-    }
-  }
-  return programs;
-}
-
 /// The first and the last rank of each program are timed: ranks in different stages, or with
 /// different parts of the gradients, may launch different kernels.
-MeasuredCosts calibrate(device::Device& device, comm::World& world,
-                        const std::vector<config::RunConfig>& programs) {
-  MeasuredCosts costs;
-  LaunchTimes times;
-  std::vector<double> around;
+Calibration calibrate(device::Device& device, comm::World& world,
+                      const std::vector<config::RunConfig>& programs,
+                      const CalibrationOptions& options) {
+  ProgramTimer timer(device, world);
+  Schedule schedule(world, options, programs.size());
   for (const config::RunConfig& run : programs) {
-    for (Index rank = 0; rank < run.parallel.world_size;
-         rank += std::max<Index>(1, run.parallel.world_size - 1)) {
-      world.all()->barrier();
-      time_program(device, run, rank, times, around);
+    const double seconds = schedule.share();
+    if (seconds == 0) {
+      break;
     }
+    const Index last = run.parallel.world_size - 1;
+    double took = timer.time(run, 0, last > 0 ? seconds / 2 : seconds);
+    if (last > 0) {
+      took += timer.time(run, last, seconds / 2);
+    }
+    schedule.note(took);
   }
-  for (TimedKernel& kernel : times.kernels(world.size())) {
-    costs.add(std::move(kernel));
+  Calibration result{.programs = schedule.done()};
+  for (TimedKernel& kernel : timer.times().kernels(world.size())) {
+    result.costs.add(std::move(kernel));
   }
-  costs.set_launch(world.size(), median(around));
-  time_operations(device, world, costs);
-  return costs;
+  result.costs.set_launch(world.size(), timer.around_launch());
+  time_operations(device, world, result.costs);
+  return result;
 }
 
 PlayedJob measured_step(const MeasuredCosts& costs, const config::RunConfig& run) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,14 +11,25 @@
 
 namespace mpitron::plan {
 
-/// Returns small programs of plain GPT and of Llama-like models, in fp32 and in bf16.
-std::vector<config::RunConfig> calibration_programs();
+/// How long a calibration may take, and who hears how far it is.
+struct CalibrationOptions {
+  double seconds = 60;
+  /// Rank 0 calls this now and then with a sentence; none: nobody hears.
+  std::function<void(const std::string& progress)> tell = {};
+};
 
-/// Times the kernels of these programs and the operations among the ranks of `world`, all of which
-/// call this together: a rank's kernels are timed while the others are at the same ones. Rank 0's
-/// figures count.
-MeasuredCosts calibrate(device::Device& device, comm::World& world,
-                        const std::vector<config::RunConfig>& programs);
+/// What a calibration has measured.
+struct Calibration {
+  MeasuredCosts costs;
+  std::size_t programs = 0;  // of those given; there was no time for the others
+};
+
+/// Times the kernels of these programs, the shortest first, and the operations among the ranks of
+/// `world`, all of which call this together: a rank's kernels are timed while the others are at the
+/// same ones. Rank 0's figures count.
+Calibration calibrate(device::Device& device, comm::World& world,
+                      const std::vector<config::RunConfig>& programs,
+                      const CalibrationOptions& options = {});
 
 /// Returns the step of a run on the machine of these costs: its program is replayed for every
 /// stage, each launch taking its measured time, and the records are played against each other.

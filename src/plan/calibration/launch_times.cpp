@@ -6,6 +6,15 @@
 
 namespace mpitron::plan {
 
+double median(std::vector<double> values) {
+  if (values.empty()) {
+    return 0;
+  }
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
 void LaunchTimes::after(const device::LaunchRecord& record) {
   // A median needs no more, and programs launch a kernel thousands of times.
   constexpr std::size_t kKept = 64;
@@ -22,14 +31,12 @@ void LaunchTimes::after(const device::LaunchRecord& record) {
 std::vector<TimedKernel> LaunchTimes::kernels(Index ranks) const {
   std::vector<TimedKernel> result;
   for (const auto& [key, times] : times_) {
-    std::vector<double> sorted = times;
-    std::ranges::sort(sorted);
     result.push_back({.kernel = key.kernel,
                       .dtype = key.dtype,
                       .ranks = ranks,
                       .extents = key.extents,
                       .work = key.work,
-                      .seconds = sorted[sorted.size() / 2]});
+                      .seconds = median(times)});
   }
   return result;
 }

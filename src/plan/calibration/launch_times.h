@@ -8,6 +8,9 @@
 
 namespace mpitron::plan {
 
+/// Returns the middle of the values, of two middle ones their mean; 0 where there are none.
+double median(std::vector<double> values);
+
 /// Times of every launch on a device whose launches return when the kernel has ended, by kernel,
 /// type and extents.
 class LaunchTimes final : public device::LaunchObserver {

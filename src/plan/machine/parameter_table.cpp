@@ -100,6 +100,19 @@ double value_of(const ParameterKey<T>& key, const WrittenValue& written) {
   return value;
 }
 
+/// Throws an Error that names the nearest key where a value has one that is not known.
+template <class T>
+void check_known(const WrittenValues& values, std::span<const ParameterKey<T>> keys) {
+  std::vector<std::string_view> known;
+  std::ranges::transform(keys, std::back_inserter(known), &ParameterKey<T>::key);
+  for (const auto& [key, written] : values) {
+    if (std::ranges::find(known, key) == known.end()) {
+      throw Error(kBadParameterFile, fmt::format("{}: no key {} is known{}", written.path, key,
+                                                 config::did_you_mean(key, known)));
+    }
+  }
+}
+
 /// Makes a machine or a stack of the values of one name. Keys that are not required keep the
 /// member's default; unknown ones are errors.
 template <class T>
@@ -116,14 +129,7 @@ T make(const std::string& name, const WrittenValues& values,
       throw Error(kBadParameterFile, fmt::format("{}: {} is missing", path, key.key));
     }
   }
-  std::vector<std::string_view> known;
-  std::ranges::transform(keys, std::back_inserter(known), &ParameterKey<T>::key);
-  for (const auto& [key, written] : values) {
-    if (std::ranges::find(known, key) == known.end()) {
-      throw Error(kBadParameterFile, fmt::format("{}: no key {} is known{}", written.path, key,
-                                                 config::did_you_mean(key, known)));
-    }
-  }
+  check_known(values, keys);
   return result;
 }
 

@@ -23,10 +23,9 @@ LayerKind kind_of(const config::ModelConfig& model, Index number) {
                  .mixer = {},
                  .feed_forward = {}};
   kind.spec.rotates = true;  // costs nothing that is told
-  kind.mixer = nn::row_of(kind.spec.mixer).work(model, kind.spec);
-  const nn::FeedForwardRow& row = nn::row_of(kind.spec.feed_forward);
-  kind.feed_forward = row.work(model, kind.spec);
-  kind.drops_feed_forward = row.recompute;
+  kind.mixer = nn::mixer_work(model, kind.spec);
+  kind.feed_forward = nn::feed_forward_work(model, kind.spec);
+  kind.drops_feed_forward = nn::row_of(kind.spec.feed_forward).recompute;
   return kind;
 }
 

@@ -1,6 +1,7 @@
 #include "plan/published/prediction.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -49,6 +50,17 @@ std::vector<Index> chunk_counts(const PublishedRow& row) {
   return result;
 }
 
+/// Returns whether a program writes attention's scores to memory: its row says so, or its article
+/// is from before flash attention (arXiv:2205.14135, May 2022).
+bool without_flash_attention(const PublishedRow& row) {
+  constexpr const char* kFlashAttention = "2206";  // year and month: articles from here on know it
+  constexpr std::string_view kArchive = "arXiv ";
+  const std::size_t at = row.source.find(kArchive);
+  const bool old = at != std::string::npos &&
+                   row.source.substr(at + kArchive.size(), 4) < std::string(kFlashAttention);
+  return old || row.options.find("no flash attention") != std::string::npos;
+}
+
 /// Lets as many layers of each chunk recompute as it takes to fit.
 void choose_recompute(Job& job, double memory) {
   config::ModelConfig& model = job.run.model;
@@ -90,7 +102,9 @@ const ParameterFile& stack_file(const Library& library, const PublishedRow& row,
   }
   const bool sharded =
       row.run.parallel.sharding_strategy == config::ShardingStrategy::optim_grads_params;
-  return *library.stacks.find(sharded ? "unknown, fully sharded" : "unknown");
+  return *library.stacks.find(sharded                        ? "unknown, fully sharded"
+                              : without_flash_attention(row) ? "unknown, without flash attention"
+                                                             : "unknown");
 }
 
 RowParts parts_of(const Library& library, const PublishedRow& row) {

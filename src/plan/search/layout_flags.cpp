@@ -104,6 +104,19 @@ std::vector<LayoutFlag> layout_flags(const config::RunConfig& run) {
   return flags;
 }
 
+namespace {
+
+/// Words of a list are arguments of their own.
+void append_words(const std::string& list, std::vector<std::string>& arguments) {
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find(' ', begin), list.size());
+    arguments.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
 std::vector<std::string> with_layout(const std::vector<std::string>& arguments,
                                      const config::RunConfig& run) {
   std::vector<std::string> result;
@@ -118,12 +131,7 @@ std::vector<std::string> with_layout(const std::vector<std::string>& arguments,
   }
   for (const LayoutFlag& flag : layout_flags(run)) {
     result.push_back("--" + flag.name);
-    // Words of a list are arguments of their own.
-    for (std::size_t begin = 0; begin < flag.value.size();) {
-      const std::size_t end = std::min(flag.value.find(' ', begin), flag.value.size());
-      result.push_back(flag.value.substr(begin, end - begin));
-      begin = end + 1;
-    }
+    append_words(flag.value, result);
   }
   return result;
 }

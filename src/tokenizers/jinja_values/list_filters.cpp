@@ -311,10 +311,10 @@ Value sum_filter(Run& run, const Value& value, const Arguments& arguments) {
 /// `list`, too; these are plain tuples.
 Value group_by_filter(Run& run, const Value& value, const Arguments& arguments) {
   const auto bound = arguments.bind("groupby", {"attribute", "default", "case_sensitive"}, 1);
+  const auto otherwise = bound.has(1) ? std::optional(bound[1]) : std::nullopt;
   std::vector<Keyed> all;
   for (const Value& each : elements_of(run, value)) {
-    const Value key =
-        path_of(run, each, bound[0], bound.has(1) ? std::optional(bound[1]) : std::nullopt);
+    const Value key = path_of(run, each, bound[0], otherwise);
     all.push_back({key_of(run, key, std::nullopt, bound.truthy(2, false)), each});
   }
   sort(run, all, false);
@@ -325,8 +325,7 @@ Value group_by_filter(Run& run, const Value& value, const Arguments& arguments) 
     for (; i < all.size() && equal(run, all[i].key, all[first].key); ++i) {
       members.push_back(all[i].value);
     }
-    const Value key = path_of(run, all[first].value, bound[0],
-                              bound.has(1) ? std::optional(bound[1]) : std::nullopt);
+    const Value key = path_of(run, all[first].value, bound[0], otherwise);
     groups.push_back(run.list({key, run.list(std::move(members))}, true));
   }
   return run.list(std::move(groups));

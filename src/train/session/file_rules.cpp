@@ -125,6 +125,12 @@ fs::path nearest_existing(fs::path path) {
   return path;
 }
 
+bool is_too_long(const std::string& folder) {
+  constexpr std::size_t kLongestName = 255, kLongestPath = 4000;  // NAME_MAX, PATH_MAX with a file
+  const auto too_long = [](const fs::path& part) { return part.native().size() > kLongestName; };
+  return folder.size() > kLongestPath || std::ranges::any_of(fs::path(folder), too_long);
+}
+
 /// Tries the nearest existing folder, because the run makes missing ones itself.
 void check_writable(const char* option, const std::optional<std::string>& folder) {
   if (!folder) {
@@ -133,9 +139,7 @@ void check_writable(const char* option, const std::optional<std::string>& folder
   if (folder->empty()) {
     throw_usage("{}: the name of the folder is empty", option);
   }
-  constexpr std::size_t kLongestName = 255, kLongestPath = 4000;  // NAME_MAX, PATH_MAX with a file
-  const auto too_long = [](const fs::path& part) { return part.native().size() > kLongestName; };
-  if (folder->size() > kLongestPath || std::ranges::any_of(fs::path(*folder), too_long)) {
+  if (is_too_long(*folder)) {
     throw_usage("{} {}...: the name of {} characters is longer than a file system takes", option,
                 folder->substr(0, 40), folder->size());
   }

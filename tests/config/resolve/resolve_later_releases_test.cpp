@@ -25,6 +25,15 @@ TEST(ResolveLaterReleases, AWindowIsTwoNumbers) {
   EXPECT_FALSE(model_of("--window-size 8").window_size.has_value());  // a rule tells it
 }
 
+TEST(ResolveLaterReleases, LayersAsGemmas) {
+  const ModelConfig model =
+      model_of("--geglu --post-self-attn-layernorm --scale-embeddings --query-pre-attn-scalar 25");
+  EXPECT_TRUE(model.gated_linear_unit && model.activation == ActivationKind::gelu_tanh);
+  EXPECT_TRUE(model.post_self_attn_layernorm && model.scale_embeddings);
+  EXPECT_FALSE(model.post_mlp_layernorm || model.rotary_base_local);
+  EXPECT_EQ(model.softmax_scale, 0.2);
+}
+
 TEST(ResolveLaterReleases, TheWidthOfMupIsRelativeToTheBaseModels) {
   EXPECT_FALSE(model_of("").mup.has_value());
   const auto mup = model_of("--use-mup --mup-base-hidden-size 16").mup;

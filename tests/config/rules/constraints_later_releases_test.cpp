@@ -13,6 +13,8 @@ constexpr RuleCase kBroken[] = {
     {"--window-attn-skip-freq 2", "E240", "no --window-size"},
     {"--window-size 7,0 --window-attn-skip-freq [1]", "E241", "1 entries"},
     {"--quick-geglu --swiglu", "E242", "--quick-geglu"},
+    {"--geglu --openai-gelu", "E242", "--geglu"},
+    {"--geglu --quick-geglu", "E242", "--quick-geglu"},
     {"--activation-func-clamp-value 7", "E243", "no gated activation"},
     {"--swiglu --activation-func-clamp-value 0", "E243", "clamp 0"},
     {"--multi-latent-attention --attention-output-gate", "E244", "--multi-latent-attention"},

@@ -54,5 +54,11 @@ TEST(JsonObject, WritesMembersInTheirOrder) {
   EXPECT_EQ(copy.text("m"), "text");
 }
 
+TEST(JsonObject, TakesListsOfNumbers) {
+  JsonObject json;
+  json.set_list("x", std::vector<Index>{1, 0, 3});
+  EXPECT_EQ(json.reals("x"), (std::vector<double>{1, 0, 3}));
+}
+
 }  // namespace json_object_test
 }  // namespace mpitron::convert

@@ -42,5 +42,28 @@ TEST(ModelOptions, ExpertsAreReadAsTheyWereWritten) {
   EXPECT_EQ(json.size("moe_router_topk"), 2);
 }
 
+TEST(ModelOptions, WhatGemmasLayersHaveIsReadAsItWasWritten) {
+  const config::ModelConfig model = read(
+      R"(, "post_mlp_layernorm": true, "position_embedding_type": "rope", "window_size": "3,0",
+           "rotary_base_local": 100, "query_pre_attn_scalar": 12.5, "geglu": true,
+           "attn_logit_softcapping": 50.0)");
+  JsonObject json, plain;
+  write_gemma(model, json);
+  EXPECT_EQ(json.count(), 4);
+  EXPECT_TRUE(json.flag("post_mlp_layernorm", false));
+  EXPECT_EQ(json.size("rotary_base_local"), 100);
+  EXPECT_EQ(json.real("query_pre_attn_scalar", 0), 12.5);
+  write_gemma(read(""), plain);
+  EXPECT_EQ(plain.count(), 0);
+  write_limits(model, plain);
+  EXPECT_TRUE(plain.flag("geglu", false) && !plain.flag("swiglu", true));
+}
+
+TEST(ModelOptions, LayersThatDoNotRotateAreReadAsTheyWereWritten) {
+  JsonObject json;
+  write_attention(read(R"(, "position_embedding_type": "rope", "no_rope_freq": "[0,1]")"), json);
+  EXPECT_EQ(json.text("no_rope_freq"), "[0,1]");
+}
+
 }  // namespace model_options_test
 }  // namespace mpitron::convert

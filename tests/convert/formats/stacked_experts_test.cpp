@@ -56,6 +56,20 @@ TEST(StackedExperts, ComeTogetherAsTheyWere) {
   }
 }
 
+/// Llama 4: all columns of the gate, then all of the other half; no biases.
+TEST(StackedExperts, TheGateMayComeFirst) {
+  auto files = std::make_unique<test::MemorySource>();
+  const std::string name = std::string(kAt) + "gate_up_proj";
+  files->add(name, {2, 3, 4}, counted(24));
+  const auto apart = unstack_experts(std::move(files), GateColumns::halves);
+  const auto expert = [&](const char* part) {
+    return test::floats_of(apart->read(kAt + std::string(part)));
+  };
+  EXPECT_EQ(expert("0.gate_proj.weight"), (std::vector<float>{0, 4, 8, 1, 5, 9}));
+  EXPECT_EQ(expert("1.up_proj.weight"), (std::vector<float>{14, 18, 22, 15, 19, 23}));
+  EXPECT_EQ(test::floats_of(stack_experts(*apart, GateColumns::halves)->read(name)), counted(24));
+}
+
 TEST(StackedExperts, LargeOnesComeTogetherAsTheyWere) {
   const std::string name = std::string(kAt) + "gate_up_proj";
   auto files = std::make_unique<test::MemorySource>();

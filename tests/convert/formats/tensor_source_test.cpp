@@ -62,5 +62,12 @@ TEST(HostTensor, CastToTheSameTypeKeepsTheBits) {
   EXPECT_EQ(std::memcmp(same.bytes().data(), &value, sizeof(value)), 0);
 }
 
+TEST(HostTensor, CastToTheSameTypeCopiesNothingThatIsGivenAway) {
+  HostTensor tensor = tensor_of<float>({1, 2});
+  const std::byte* memory = tensor.bytes().data();
+  EXPECT_EQ(cast(std::move(tensor), DType::f32).bytes().data(), memory);
+  EXPECT_EQ(at<BFloat16>(cast(tensor_of<float>({1, 2}), DType::bf16), 1).bits, 0x4000);
+}
+
 }  // namespace host_tensor_test
 }  // namespace mpitron::convert

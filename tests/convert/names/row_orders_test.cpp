@@ -57,6 +57,16 @@ TEST(RowOrders, InterleavesQueryGroups) {
                                                 4, 5, 6, 7, 10, 11, 14, 15}));
 }
 
+/// Llama 4 rotates neighbours, too: heads move whole.
+TEST(RowOrders, HeadsStayAsTheyAreWhereBothRotateNeighbours) {
+  const NameTable table = make_name_table("llama4_text", describe("llama4_text"));
+  const NameRule& rule = rule_for(table, "layers.0.self_attention.linear_qkv.weight");
+  EXPECT_EQ(rule.moves.size(), 8U);  // 4 queries, 2 keys, 2 values
+  for (const RowMove& move : rule.moves) {
+    EXPECT_EQ(move.count, 8);
+  }
+}
+
 /// A model that rotates neighbours is written with its pairs taken apart.
 TEST(RowOrders, ReordersInterleavedRotation) {
   ModelDescription description = describe("llama");

@@ -28,6 +28,7 @@ class ServingTest : public testing::Test {
    public:
     using FakeEngine::FakeEngine;
     void start(std::span<const StepPlan* const> plans) override {
+      computes_on = std::this_thread::get_id();
       std::this_thread::sleep_for(pause);
       if (broken) {
         throw Error(ExitCode::failure, "the engine broke");
@@ -36,6 +37,7 @@ class ServingTest : public testing::Test {
     }
     std::chrono::milliseconds pause{0};
     std::atomic<bool> broken = false;
+    std::thread::id computes_on;
   };
 
   static ServingSettings settings() {
@@ -374,6 +376,23 @@ TEST_F(ServingTest, TellsThatTheEngineFailed) {
   EXPECT_EQ(status(send("POST", "/v1/completions", R"({"prompt": "1"})")), 500);
   engine_.broken = false;
   EXPECT_EQ(status(send("POST", "/v1/completions", R"({"prompt": "1"})")), 200);
+}
+
+/// As a program does whose kernels are fast on its main thread alone.
+TEST_F(ServingTest, ComputesOnTheCallersThread) {
+  ServingSettings chosen = settings();
+  chosen.steps_on = StepsOn::caller;
+  start(chosen);
+  std::string reply;
+  std::thread client([&] {
+    reply = send("POST", "/v1/completions", R"({"prompt": "1"})");
+    EXPECT_TRUE(serving_->drain());
+    serving_->stop();
+  });
+  serving_->run_steps();
+  client.join();
+  EXPECT_EQ(status(reply), 200);
+  EXPECT_EQ(engine_.computes_on, std::this_thread::get_id());
 }
 
 TEST_F(ServingTest, NamesAPortInUse) {

@@ -137,6 +137,25 @@ TEST(Attention, BiasOfTheDistance) {
   }
 }
 
+/// Bounds far below, about and far above the scores, which are of order 1 here.
+TEST(Attention, SoftCaps) {
+  for (const DType type : kTypes) {
+    for (const float softcap : {0.25f, 2.f, 50.f}) {
+      check({.dtype = type, .s = 97, .s_kv = 97, .b = 2, .n = 4, .g = 2, .softcap = softcap});
+      check({.dtype = type,
+             .s = 70,
+             .s_kv = 131,
+             .n = 2,
+             .d = 16,
+             .dv = 16,
+             .window = 33,
+             .dropout = 0.3,
+             .masks = 1,
+             .softcap = softcap});
+    }
+  }
+}
+
 TEST(Attention, Dropout) {
   for (const DType type : kTypes) {
     check({.dtype = type, .s = 201, .s_kv = 201, .b = 2, .n = 2, .dropout = 0.1});

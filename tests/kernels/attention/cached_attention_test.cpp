@@ -70,6 +70,7 @@ TEST(CachedAttention, EveryShapeAsTheReference) {
                                        .pieces = step.pieces,
                                        .scale = 0.5f,
                                        .window = window,
+                                       .softcap = window == 0 ? 0.5f : 0.f,
                                        .zero_sink = window == 5,
                                        .causal = causal,
                                        .table = In(table(side))};

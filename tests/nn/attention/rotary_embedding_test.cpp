@@ -36,6 +36,17 @@ TEST_F(RotaryTablesTest, PartialAndInterpolatedRotation) {
   EXPECT_NEAR(test::values_of(tables.sin)[2 * 2], std::sin(0.5), 1e-7);
 }
 
+/// The base of windows is neither stretched nor interpolated.
+TEST_F(RotaryTablesTest, LayersWithAWindowHaveABaseOfTheirOwn) {
+  EXPECT_FALSE(make_window_rotary_tables(*device_, config_, 5, DType::f32).cos);
+  config_.rotary_base_local = 100;
+  config_.rotary_seq_len_interpolation_factor = 4;
+  config_.use_rope_scaling = true;
+  const ops::RotaryTables tables = make_window_rotary_tables(*device_, config_, 5, DType::f32);
+  // Position 3, frequency 100^(-4/8) = 0.1.
+  EXPECT_NEAR(test::values_of(tables.sin)[3 * 4 + 2], std::sin(0.3), 1e-7);
+}
+
 /// The reference rounds the tables to the activations' type.
 TEST_F(RotaryTablesTest, AreRoundedToTheActivationsType) {
   const ops::RotaryTables half = make_rotary_tables(*device_, config_, 3, DType::bf16);
@@ -52,6 +63,16 @@ TEST_F(RotaryTablesTest, AreRoundedToTheActivationsType) {
 namespace rotary_frequencies_test {
 
 using nlohmann::json;
+
+/// With a factor of 1 there is nothing between long and short waves.
+TEST(RotaryFrequencies, OfLlama3HaveTwoKindsOfWavesAtMost) {
+  const std::vector<double> plain = {1, 1e-2, 7.6e-4, 1e-5};
+  const std::vector<double> four = llama3_scaled(plain, 16), one = llama3_scaled(plain, 16, 1);
+  EXPECT_EQ(one, (std::vector<double>{1, 1e-2, 7.6e-4 / 16, 1e-5 / 16}));
+  EXPECT_EQ(four[0], 1);
+  EXPECT_EQ(llama3_scaled({2e-3}, 16, 1)[0], 2e-3);
+  EXPECT_LT(llama3_scaled({2e-3}, 16)[0], 2e-3);
+}
 
 /// fp32 values: a power in fp32 may differ in the last bits between mathematical libraries.
 void expect_close(double value, double expected) {

@@ -42,6 +42,18 @@ TEST_F(SelfAttentionTest, QkNormsChangeTheResult) {
   EXPECT_NE(attention_step({}), plain);
 }
 
+TEST_F(SelfAttentionTest, NormsWithoutWeightsMayBeOfRotatingLayersAlone) {
+  config_.no_rope_layers = {false, true, false, false};
+  const Step plain = attention_step({}, 1);
+  config_.qk_l2_norm = true;
+  const Step normed = attention_step({}, 1);
+  EXPECT_NE(normed, plain);
+  EXPECT_EQ(attention_step({}, 2), normed);
+  config_.qk_l2_norm_with_rope_only = true;
+  EXPECT_EQ(attention_step({}, 1), normed);
+  EXPECT_EQ(attention_step({}, 2), plain);
+}
+
 TEST_F(SelfAttentionTest, RotatesUnlessTheLayerHasNoRope) {
   const ops::RotaryTables tables = make_rotary_tables(*device_, config_, 5, DType::f32);
   const Step plain = attention_step({}), rotated = attention_step({.rotary = tables});
@@ -80,6 +92,19 @@ TEST_F(SelfAttentionTest, AWindowAndAMaskHideEarlierPositions) {
   const LayerInputs masked{.rotary = {},
                            .attention_mask = test::make_mask(*device_, {1, 5, 5}, hidden)};
   EXPECT_EQ(attention_step(masked).output, windowed.output);
+}
+
+TEST_F(SelfAttentionTest, LayersWithAWindowHaveRotaryTablesOfTheirOwn) {
+  config_.window_size = {{2, 0}};
+  config_.window_layers = {true, false, true, true};
+  config_.rotary_base_local = 10;
+  const ops::RotaryTables slow = make_rotary_tables(*device_, config_, 5, DType::f32);
+  const ops::RotaryTables fast = make_window_rotary_tables(*device_, config_, 5, DType::f32);
+  LayerInputs both{.rotary = slow};
+  both.window_rotary = fast;
+  EXPECT_EQ(attention_step(both, 1), attention_step({.rotary = fast}, 1));
+  EXPECT_EQ(attention_step(both, 2), attention_step({.rotary = slow}, 2));
+  EXPECT_NE(attention_step(both, 1), attention_step({.rotary = slow}, 1));
 }
 
 }  // namespace self_attention_test

@@ -37,5 +37,13 @@ TEST(ResidualWork, KeepsWhatTheFormulaOfBytesCounts) {
   EXPECT_EQ(2 * kept + 8, residual_bytes(model));
 }
 
+TEST(NormWork, ReadsWritesAndKeepsARow) {
+  config::ModelConfig model;
+  model.hidden_size = 8;
+  const LayerWork work = norm_work(model);
+  EXPECT_EQ(work.moved.at(0).count, 16);
+  EXPECT_EQ(work.kept.at(0).count, 8);
+}
+
 }  // namespace layer_work_test
 }  // namespace mpitron::nn

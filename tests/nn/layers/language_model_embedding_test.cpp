@@ -1,6 +1,7 @@
 #include "nn/layers/language_model_embedding.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "nn/layer_fixture.h"
 
@@ -65,6 +66,25 @@ TEST_F(LanguageModelEmbeddingTest, AddsTheRowOfATokensType) {
   for (std::size_t i = 0; i < 16; ++i) {
     EXPECT_NEAR(y[16 + i] - y[i], types[16 + i] - types[i], 1e-6);
   }
+}
+
+/// The root is rounded as the embeddings are: of 17 it is 4.125 in bf16.
+TEST_F(LanguageModelEmbeddingTest, EmbeddingsMayBeScaledByTheRootOfTheirWidth) {
+  config_.position_embedding_type = config::PositionEmbedding::none;
+  config_.hidden_size = 17;
+  const auto factor = [&](DType dtype) {
+    std::vector<double> values[2];
+    for (const bool scaled : {false, true}) {
+      parameters_ = {};
+      config_.params_dtype = dtype;
+      config_.scale_embeddings = scaled;
+      const LanguageModelEmbedding embedding(builder_);
+      values[scaled ? 1 : 0] = test::values_of(forward(embedding, context()).value);
+    }
+    return values[1][0] / values[0][0];
+  };
+  EXPECT_NEAR(factor(DType::f32), std::sqrt(17.0), 1e-6);
+  EXPECT_NEAR(factor(DType::bf16), 4.125, 0.02);
 }
 
 TEST_F(LanguageModelEmbeddingTest, AnFp32ResidualStreamStartsHere) {

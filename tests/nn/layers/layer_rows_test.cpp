@@ -49,6 +49,18 @@ TEST(LayerRows, WeightsAreThoseOfWhatTheRowMakes) {
   }
 }
 
+TEST(LayerRows, NormsBehindTheHalvesCountAsThoseInFront) {
+  const std::string norms = "--post-self-attn-layernorm --post-mlp-layernorm";
+  const config::ModelConfig plain = model_of(""), more = model_of(norms);
+  const config::LayerSpec spec = config::layer_spec(plain, 1);
+  const auto h = static_cast<double>(plain.hidden_size);
+  EXPECT_EQ(layer_costs(more, spec).weights - layer_costs(plain, spec).weights, 4 * h);
+  EXPECT_EQ(layer_costs(more, spec).kept_bytes - layer_costs(plain, spec).kept_bytes, 4 * h);
+  for (const auto work : {mixer_work, feed_forward_work}) {
+    EXPECT_EQ(work(more, spec).launches, work(plain, spec).launches + 1);
+  }
+}
+
 TEST(LayerRows, ALayerAlsoHasANormForEachHalf) {
   const config::ModelConfig model = model_of(kByLetters);
   const auto h = static_cast<double>(model.hidden_size);

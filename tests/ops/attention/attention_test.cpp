@@ -36,6 +36,15 @@ TEST_F(AttentionTest, BackwardIsTheGradientWithAWindow) {
   check(settings);
 }
 
+/// Bounds that scores reach: a tanh whose slope is far from 1.
+TEST_F(AttentionTest, BackwardIsTheGradientWithASoftCap) {
+  AttentionSettings settings = grouped();
+  for (const float softcap : {0.3f, 2.f}) {
+    settings.softcap = softcap;
+    check(settings);
+  }
+}
+
 TEST_F(AttentionTest, BackwardIsTheGradientWithAMask) {
   AttentionSettings settings = grouped();
   settings.causal = false;

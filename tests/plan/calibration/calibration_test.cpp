@@ -14,7 +14,7 @@ TEST(Calibration, AMeasuredProgramHasAStepAndAFile) {
   const config::RunConfig run = test::tiny_run();
   const auto device = device::make_device("host");
   const auto world = comm::make_single_world();
-  const MeasuredCosts costs = calibrate(*device, *world, {run});
+  const MeasuredCosts costs = calibrate(*device, *world, {run}).costs;
   EXPECT_FALSE(costs.empty());
   const PlayedJob step = measured_step(costs, run);
   EXPECT_FALSE(step.deadlock);
@@ -27,11 +27,13 @@ TEST(Calibration, AMeasuredProgramHasAStepAndAFile) {
   EXPECT_EQ(file.name, "cpu");
 }
 
-TEST(Calibration, ProgramsAreInBothTypesWithTheirVocabularies) {
-  for (const config::RunConfig& run : calibration_programs()) {
-    EXPECT_GT(run.model.padded_vocab_size, 0);
-    EXPECT_EQ(run.parallel.world_size, 1);
-  }
+TEST(Calibration, ProgramsForWhichThereIsNoTimeAreLeftOut) {
+  const std::vector<config::RunConfig> programs(3, test::tiny_run());
+  const auto device = device::make_device("host");
+  const auto world = comm::make_single_world();
+  EXPECT_EQ(calibrate(*device, *world, programs, {.seconds = 1e-6}).programs, 1U)
+      << "without the first there is nothing to tell";
+  EXPECT_EQ(calibrate(*device, *world, programs, {.seconds = 60}).programs, 3U);
 }
 
 }  // namespace calibration_test

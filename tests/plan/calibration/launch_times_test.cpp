@@ -26,5 +26,11 @@ TEST(LaunchTimes, AreTheMediansByKernelAndExtents) {
   EXPECT_EQ(times.launches(), 3U);
 }
 
+TEST(LaunchTimes, AMedianOfAnEvenNumberIsTheMeanOfTheMiddle) {
+  EXPECT_EQ(median({}), 0);
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 2, 100}), 3);
+}
+
 }  // namespace launch_times_test
 }  // namespace mpitron::plan

@@ -28,6 +28,20 @@ TEST(Prediction, UnknownHardwareIsNotGuessed) {
   EXPECT_EQ(parts_of(library, sharded).stack->name, "pytorch");
 }
 
+TEST(Prediction, SoftwareFromBeforeFlashAttentionIsLikeThatOfItsTime) {
+  const Library library;
+  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  const auto stack = [&] { return parts_of(library, row).stack->name; };
+  row.options = "ALiBi; no flash attention; gradients in fp16";
+  EXPECT_EQ(stack(), "megatron-2021");
+  row.options = "flash attention";
+  EXPECT_EQ(stack(), "megatron");
+  row.source = "Somebody 2021, arXiv 2112.11446";
+  EXPECT_EQ(stack(), "megatron-2021");
+  row.source = "Somebody 2023, arXiv 2301.00001";
+  EXPECT_EQ(stack(), "megatron");
+}
+
 TEST(Prediction, LargerModelsTakeLonger) {
   const Library library;
   const PublishedRow row = row_of("dgx-a100-80-ib8x200");

@@ -65,6 +65,29 @@ Flags delta_nets() {
                "--disable-bias-linear"};
 }
 
+Flags gemma() {
+  return model() + Flags{"--geglu",
+                         "--post-self-attn-layernorm",
+                         "--post-mlp-layernorm",
+                         "--scale-embeddings",
+                         "--window-size",
+                         "3,0",
+                         "--window-attn-skip-freq",
+                         "2",
+                         "--rotary-base-local",
+                         "100",
+                         "--query-pre-attn-scalar",
+                         "5",
+                         "--attn-logit-softcapping",
+                         "0.5",
+                         "--final-logit-softcapping",
+                         "0.5",
+                         "--normalization",
+                         "RMSNorm",
+                         "--apply-layernorm-1p",
+                         "--disable-bias-linear"};
+}
+
 // Without biases: Adam takes them, and those of keys have gradients of rounding alone.
 Flags muon() {
   return mamba() +
@@ -92,7 +115,7 @@ const Flags kFully{"--use-megatron-fsdp", "--data-parallel-sharding-strategy",
 class LayerKinds : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(LayerKinds, TrainAsOnOneRank) {
-  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets()}) {
+  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets(), gemma()}) {
     SCOPED_TRACE(::testing::PrintToString(kind));
     expect_equal(run_layout(kind + GetParam().flags, GetParam().ranks), run_layout(kind, 1));
   }
@@ -164,7 +187,7 @@ TEST(LayerKinds, MuonTrainsAsOnOneRank) {
 TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
   const Layout from{"", 4, tensor("2") + kSequence + pipeline("2")},
       to{"", 4, context("2") + kFully};
-  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets()}) {
+  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets(), gemma()}) {
     const test::TemporaryFolder folder;
     const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();
     const RunRecord first =
