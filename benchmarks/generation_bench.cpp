@@ -1,6 +1,8 @@
 // What generation takes beside reading its weights, keys and values once a step, or beside the
 // products of its rows, whichever is more: the whole engine, with scheduling, sampling and text.
 //   generation_bench [--summary FILE] [gpt2|llama|mamba|all] [repetitions] [fp32|bf16|int8|q4]
+//                    [positions]
+// With a number of positions only batches are measured whose prompts have no more of them together.
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -296,10 +298,17 @@ void overhead(Subject& subject) {
   }
 }
 
-void measure(Summary& summary, const Shape& shape, int repetitions,
-             std::span<const WeightFormat> formats) {
+/// What is measured of a shape.
+struct Selection {
+  int repetitions = 3;
+  std::vector<WeightFormat> formats = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::int8,
+                                       WeightFormat::q4};
+  Index most_positions = kPositions * kMostRequests;
+};
+
+void measure(Summary& summary, const Shape& shape, const Selection& selection) {
   const auto device = device::make_device("host");
-  for (const WeightFormat format : formats) {
+  for (const WeightFormat format : selection.formats) {
     models::GptModel model(config_of(shape, format), *device);
     model.initialize();
     constexpr Index kBlocks = (1024 + 256) / kBlockSize * kMostRequests;
@@ -310,11 +319,13 @@ void measure(Summary& summary, const Shape& shape, int repetitions,
                          .states = inference::states_for(model.config(), kMostRequests),
                          .weights = format},
                         shape.vocabulary);
-    Subject subject{shape, format, engine, summary, repetitions};
+    Subject subject{shape, format, engine, summary, selection.repetitions};
     for (const Goal& goal : {Goal{1, 128, 0.85, 0.85, 0.8}, Goal{1, 1024, 0.8, 0.8, 0.8},
                              Goal{8, 128, 0.78, 0.75, 0.75}, Goal{32, 128, 0.8, 0.75, 0.75},
                              Goal{32, 1024, 0.75, 0.75, 0.75}}) {
-      decode_rate(subject, goal);
+      if (goal.requests * goal.context <= selection.most_positions) {
+        decode_rate(subject, goal);
+      }
     }
     prefill_rate(subject);
     if (format == WeightFormat::bf16) {
@@ -330,16 +341,20 @@ void measure(Summary& summary, const Shape& shape, int repetitions,
 int run(int argc, char** argv) {
   Summary summary(argc, argv);
   const std::string which = argc > 1 ? argv[1] : "gpt2";
-  const int repetitions = argc > 2 ? std::atoi(argv[2]) : 3;
-  std::vector<WeightFormat> formats = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::int8,
-                                       WeightFormat::q4};
+  Selection selection;
+  if (argc > 2) {
+    selection.repetitions = std::atoi(argv[2]);
+  }
   if (const auto only = kernels::weight_format(argc > 3 ? argv[3] : "")) {
-    formats = {*only};
+    selection.formats = {*only};
+  }
+  if (argc > 4) {
+    selection.most_positions = std::atoi(argv[4]);
   }
   const device::HostRuntime runtime;
   for (const Shape& shape : shapes()) {
     if (which == "all" || shape.name.starts_with(which)) {
-      measure(summary, shape, repetitions, formats);
+      measure(summary, shape, selection);
     }
   }
   return summary.write() ? 0 : 1;

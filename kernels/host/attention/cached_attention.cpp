@@ -56,15 +56,16 @@ struct Tile {
 };
 
 /// What a thread keeps of a tile: its queries in units, a group's keys and values in the form in
-/// which several queries take them, and of each query its running softmax: largest score, sum of
-/// powers, weighted sum of values.
+/// which several queries take them, and of each query its running softmax: largest score, sums of
+/// powers lane by lane, weighted sum of values.
 struct alignas(64) Memory {
   float queries[kQueries * kMostKey];
   float keys[kGroup * kMostKey];
   float values[kGroup * kMostValue];
   float powers[kQueries * kGroup];
   float sums[kQueries * kMostValue];
-  float largest[kQueries], total[kQueries];
+  float totals[kQueries * kGroup];
+  float largest[kQueries];
 };
 
 template <class T, class O>
@@ -174,7 +175,8 @@ class Attention {
       }
       const bool sink = k_.sinks || k_.zero_sink;
       memory.largest[query] = sink ? 0 : -kInfinity;
-      memory.total[query] = sink ? 1 : 0;
+      std::fill_n(memory.totals + query * kGroup, kGroup, 0.F);
+      memory.totals[query * kGroup] = sink ? 1 : 0;
       if (k_.sinks) {
         visit_dtype(k_.sinks.dtype, [&]<class S>() {
           memory.largest[query] = static_cast<float>(k_.sinks.as<S>()[head_of(tile, query)]);
@@ -214,8 +216,7 @@ class Attention {
     score *= k_.scale;
     return k_.softcap > 0 ? k_.softcap * simd::tanh(score / k_.softcap) : score;
   }
-  /// Returns e^(score - largest) of the visible positions, 0 of the others; scales what came
-  /// before.
+  /// Returns e^(score - largest) of the visible positions, 0 of the others.
   Float weigh(const Tile& tile, Index query, const Positions& at, Float scores,
               Memory& memory) const {
     const Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -225,25 +226,32 @@ class Attention {
     }
     const auto begin = static_cast<std::int32_t>(first_visible(position) - at.first);
     const auto end = static_cast<std::int32_t>(std::min(position + 1 - at.first, at.keys.count));
-    const Int visible = (lane >= begin) & (lane < end);
+    const bool all = begin <= 0 && end == kGroup;
+    const Int visible = all ? ~Int{} : (lane >= begin) & (lane < end);
     scores = visible ? scores : simd::splat(-kInfinity);
-    float& before = memory.largest[query];
-    const float largest = std::max(before, simd::largest_lane(scores));
+    const float largest = std::max(memory.largest[query], simd::largest_lane(scores));
     if (largest == -kInfinity) {
       return Float{};
     }
-    const Float powers = visible ? simd::exp(scores - largest) : Float{};
-    if (largest > before) {
-      const float factor = std::exp(before - largest);
-      memory.total[query] *= factor;
-      float* const sums = memory.sums + query * value_width_;
-      for (Index j = 0; j < value_width_; j += kLanes) {
-        simd::store(sums + j, simd::load(sums + j) * factor);
-      }
-      before = largest;
+    if (largest > memory.largest[query]) {
+      grow(query, largest, memory);
     }
-    memory.total[query] += simd::lane_sum(powers);
+    const Float powers = visible ? simd::exp(scores - largest) : Float{};
+    float* const totals = memory.totals + query * kGroup;
+    simd::store(totals, simd::load(totals) + powers);
     return powers;
+  }
+  /// Scales what is there to a larger score.
+  void grow(Index query, float largest, Memory& memory) const {
+    const float factor = std::exp(memory.largest[query] - largest);
+    const auto scale = [&](float* row, Index count) {
+      for (Index j = 0; j < count; j += kLanes) {
+        simd::store(row + j, simd::load(row + j) * factor);
+      }
+    };
+    scale(memory.totals + query * kGroup, kGroup);
+    scale(memory.sums + query * value_width_, value_width_);
+    memory.largest[query] = largest;
   }
   /// Looks the bias of the visible positions up; that of others is never read.
   Float bias_of(const Tile& tile, Index query, const Positions& at) const {
@@ -263,7 +271,8 @@ class Attention {
       const Index row = tile.piece.first_row + (tile.first + query) / per_group_;
       const Index head = row * k_.o.size(1) + head_of(tile, query);
       O* out = k_.o.as<O>() + head * dv_;
-      const float sum = memory.total[query], factor = sum > 0 ? 1.f / sum : 0.f;
+      const float sum = simd::lane_sum(simd::load(memory.totals + query * kGroup));
+      const float factor = sum > 0 ? 1.f / sum : 0.f;
       if (k_.lse) {
         k_.lse.as<float>()[head] = memory.largest[query] + std::log(sum);
       }

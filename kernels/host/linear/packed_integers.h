@@ -47,16 +47,16 @@ struct EightBits {
       }
     }
     for (int m = 0; m < M; ++m) {
-      const simd::Float scale = factor(block, k_filled, g, x.scales[(row + m) * x.groups + g]);
+      const simd::Float scale = simd::splat(x.scales[(row + m) * x.groups + g]);
       for (int b = 0; b < B; ++b) {
         sums[m][b] = simd::fma(__builtin_convertvector(dots[m][b], simd::Float), scale, sums[m][b]);
       }
     }
   }
-  /// Returns what a group's sums are multiplied by; `of_row`: the scale of the row's group.
-  static simd::Float factor(const std::uint8_t* /*block*/, Index /*k_filled*/, Index /*group*/,
-                            float of_row) {
-    return simd::splat(of_row);
+  /// Returns the scale of the features in a group: none but that of the block.
+  static simd::Float group_scale(const std::uint8_t* /*block*/, Index /*k_filled*/,
+                                 Index /*group*/) {
+    return simd::splat(1.F);
   }
   /// Returns the scale of the block's features, which is applied once at the end.
   static simd::Float scale(const std::uint8_t* block, Index k) {
@@ -112,18 +112,18 @@ struct FourBits {
       }
     }
     for (int b = 0; b < B; ++b) {
+      const simd::Float of_weights = group_scale(block + b * bytes, k_filled, g);
       for (int m = 0; m < M; ++m) {
-        const simd::Float scale =
-            factor(block + b * bytes, k_filled, g, x.scales[(row + m) * x.groups + g]);
+        const simd::Float scale = of_weights * x.scales[(row + m) * x.groups + g];
         sums[m][b] = simd::fma(__builtin_convertvector(dots[m][b], simd::Float), scale, sums[m][b]);
       }
     }
   }
-  /// Returns the product of the features' and the row's scale of a group.
-  [[gnu::always_inline]] static simd::Float factor(const std::uint8_t* block, Index k_filled,
-                                                   Index group, float of_row) {
+  /// Returns the scale of the features in a group.
+  [[gnu::always_inline]] static simd::Float group_scale(const std::uint8_t* block, Index k_filled,
+                                                        Index group) {
     const Index scales = k_filled * simd::kLanes / 2 + group * simd::kLanes * 2;
-    return simd::load(reinterpret_cast<const Float16*>(block + scales)) * of_row;
+    return simd::load(reinterpret_cast<const Float16*>(block + scales));
   }
   static simd::Float scale(const std::uint8_t* /*block*/, Index /*k*/) { return simd::splat(1.F); }
 };

@@ -186,22 +186,25 @@ class TiledProduct {
   /// Adds the exact sums of some groups, each times its scales, to those of the groups before.
   template <int B>
   void scale(Index tile, Index block, const float* integers, Index begin, Index end) const {
-    for (Index row = 0; row < tiles_.rows; ++row) {
-      const Index of_x = (tiles_.first_row(tile) + row) * x_.groups;
-      float* const sums = sums_of(tile) + row * kColumns;
-      for (int b = 0; b < B; ++b) {
-        const Index at = b * kPackedColumns;
-        const float* exact_sums = integers + row * kColumns + at;
-        simd::Float sum = begin > 0 ? simd::load(sums + at) : simd::Float{};
-        for (Index g = begin / kGroup; g * kGroup < end; ++g, exact_sums += kGroupSums) {
+    const Index first = begin / kGroup, groups = (end - begin + kGroup - 1) / kGroup;
+    for (int b = 0; b < B; ++b) {
+      simd::Float of_weights[Kind::kGroups];
+      for (Index g = 0; g < groups; ++g) {
+        of_weights[g] =
+            Kind::Weights::group_scale(packed_ + (block + b) * bytes_, inputs_, first + g);
+      }
+      for (Index row = 0; row < tiles_.rows; ++row) {
+        const Index at = row * kColumns + b * kPackedColumns;
+        const Index of_x = (tiles_.first_row(tile) + row) * x_.groups + first;
+        simd::Float sum = begin > 0 ? simd::load(sums_of(tile) + at) : simd::Float{};
+        for (Index g = 0; g < groups; ++g) {
           simd::Int exact;
-          __builtin_memcpy(&exact, exact_sums, sizeof exact);
+          __builtin_memcpy(&exact, integers + g * kGroupSums + at, sizeof exact);
           exact += x_.shifts[of_x + g];
-          const simd::Float factor = Kind::Weights::factor(packed_ + (block + b) * bytes_, inputs_,
-                                                           g, x_.scales[of_x + g]);
-          sum = simd::fma(__builtin_convertvector(exact, simd::Float), factor, sum);
+          sum = simd::fma(__builtin_convertvector(exact, simd::Float),
+                          of_weights[g] * x_.scales[of_x + g], sum);
         }
-        simd::store(sums + at, sum);
+        simd::store(sums_of(tile) + at, sum);
       }
     }
   }
