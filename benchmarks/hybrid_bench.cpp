@@ -1,6 +1,11 @@
 // Kernels of layers with a state, at the sizes of Mamba-2 130M and of a delta net of its width, and
 // Muon's iteration, each against what its needed work takes at least: its bytes at the rate of a
-// copy or its FLOPs at the GEMM ceiling of the same run, whichever is longer.
+// copy, or its arithmetic at the rates of the same run, whichever is longer. Arithmetic is
+//   products at the GEMM ceiling of the type; but where one factor is fp32 in a bf16 run (decays,
+//     states and their gradients, by the numerical contract), matrix units multiply two parts of
+//     it: half that ceiling, or that of fp32 where it is higher;
+//   SiLU of each element, in fp32, which takes 2 cores longer than copying its two bytes: the rate
+//     of numbers that lie in the first cache.
 //   hybrid_bench [--summary FILE] [repetitions]
 #include <algorithm>
 #include <cstdlib>
@@ -27,16 +32,28 @@ constexpr Index kHeads = 24, kHeadDim = 64, kChannels = kHeads * kHeadDim, kStat
 constexpr Index kConvolved = kChannels + 2 * kState, kTaps = 4;
 constexpr Index kKeyHeads = 4, kValueHeads = 8, kKey = 128, kValue = 128;
 
-/// A host with the rates that figures of one type are held against.
+/// What a kernel needs at least; FLOPs of products whose factors have the run's type, and of those
+/// with a factor in fp32.
+struct Needs {
+  double bytes = 0, flops = 0, wide_flops = 0, silus = 0;
+};
+
+/// A host with the rates that figures of one type are held against; `fp32_ceiling` is the GEMM
+/// ceiling of fp32.
 class Bench {
  public:
-  Bench(Summary& summary, device::Device& device, DType dtype, int repetitions)
+  Bench(Summary& summary, device::Device& device, DType dtype, double fp32_ceiling, int repetitions)
       : summary_(summary),
         device_(device),
         dtype_(dtype),
         repetitions_(repetitions),
         copy_(copy_bandwidth(3)),
-        ceiling_(gemm_step_ceiling(1024, dtype, 1).rate()) {}
+        ceiling_(dtype == DType::f32 ? fp32_ceiling : gemm_step_ceiling(1024, dtype, 1).rate()),
+        wide_ceiling_(std::max(fp32_ceiling, ceiling_ / 2)),
+        silus_(silu_rate(3)) {
+    fmt::print("{}: copy {:.1f} GB/s, products {:.1f}, with fp32 {:.1f} GFLOP/s, SiLU {:.2f} G/s\n",
+               name_of(dtype), copy_ * 1e-9, ceiling_ * 1e-9, wide_ceiling_ * 1e-9, silus_ * 1e-9);
+  }
 
   DType dtype() const { return dtype_; }
   device::Device& device() { return device_; }
@@ -67,11 +84,15 @@ class Bench {
     return best_seconds(repetitions_ + 1, [&] { device::launch(device_.stream(), kernel); });
   }
   /// The figure of work that took `seconds`.
-  void add(const std::string& name, double seconds, double bytes, double flops, double goal) {
-    const double needed = std::max(bytes / copy_, flops / ceiling_);
-    fmt::print("  {} {}: {:.2f} ms, needed {:.2f} ms for {}\n", name, name_of(dtype_),
-               seconds * 1e3, needed * 1e3,
-               bytes / copy_ > flops / ceiling_ ? "bytes" : "products");
+  void add(const std::string& name, double seconds, const Needs& needs, double goal) {
+    const double bytes = needs.bytes / copy_;
+    const double arithmetic =
+        needs.flops / ceiling_ + needs.wide_flops / wide_ceiling_ + needs.silus / silus_;
+    const double needed = std::max(bytes, arithmetic);
+    fmt::print(
+        "  {} {}: {:.2f} ms, needed {:.2f} ms for bytes, {:.2f} ms for arithmetic: {:.0f} %\n",
+        name, name_of(dtype_), seconds * 1e3, bytes * 1e3, arithmetic * 1e3,
+        100 * needed / seconds);
     summary_.add({fmt::format("{}_{}_of_needed", name, name_of(dtype_)), needed / seconds, "ratio",
                   goal, true, 1.0});
   }
@@ -82,7 +103,7 @@ class Bench {
   device::Device& device_;
   DType dtype_;
   int repetitions_;
-  double copy_, ceiling_;
+  double copy_, ceiling_, wide_ceiling_, silus_;
 };
 
 /// Forward, and backward with twice its products, which also has to make them again.
@@ -110,11 +131,21 @@ void scan(Bench& bench) {
                                                                        {da_log.view()},
                                                                        {dd.view()},
                                                                        {dbias.view()}});
+  // Scores are products of b and c, their gradients of x and dy; all else has decays or states.
   const double flops = 2 * scan_multiply_adds(kChannels, kState) * kLength;
+  const double pairs = static_cast<double>(shape.chunk * kLength);
+  const double scores = pairs * kState, their_gradients = pairs * kChannels;
   const double inputs = bench.bytes_of(kChannels + 2 * kState + kHeads);
   const auto kept = static_cast<double>(states.view().bytes());
-  bench.add("scan_forward", forward, inputs + bench.bytes_of(kChannels) + kept, flops, 0.8);
-  bench.add("scan_backward", backward, 2 * inputs + bench.bytes_of(kChannels) + kept, 2 * flops,
+  bench.add("scan_forward", forward,
+            {.bytes = inputs + bench.bytes_of(kChannels) + kept,
+             .flops = scores,
+             .wide_flops = flops - scores},
+            0.8);
+  bench.add("scan_backward", backward,
+            {.bytes = 2 * inputs + bench.bytes_of(kChannels) + kept,
+             .flops = their_gradients,
+             .wide_flops = 2 * flops - their_gradients},
             0.8);
 }
 
@@ -124,10 +155,13 @@ void convolution_and_gate(Bench& bench) {
   const Tensor weight = bench.filled({kConvolved, 1, kTaps}, DType::f32);
   const Tensor bias = bench.numbers(kConvolved), dbias = bench.numbers(kConvolved);
   const Tensor dweight = bench.filled({kConvolved, 1, kTaps}, DType::f32);
-  const auto taps = static_cast<double>(kLength * kConvolved * kTaps);
+  const auto elements = static_cast<double>(kLength * kConvolved);
+  const double taps = elements * kTaps;
   const double forward =
       bench.seconds(kernels::CausalConvForward{x.view(), weight.view(), bias.view(), {}, y.view()});
-  bench.add("conv_forward", forward, 2 * bench.bytes_of(kConvolved), 2 * taps, 0.8);
+  bench.add("conv_forward", forward,
+            {.bytes = 2 * bench.bytes_of(kConvolved), .wide_flops = 2 * taps, .silus = elements},
+            0.8);
   const double backward = bench.seconds(kernels::CausalConvBackward{x.view(),
                                                                     y.view(),
                                                                     weight.view(),
@@ -136,7 +170,9 @@ void convolution_and_gate(Bench& bench) {
                                                                     dx.view(),
                                                                     {dweight.view()},
                                                                     {dbias.view()}});
-  bench.add("conv_backward", backward, 3 * bench.bytes_of(kConvolved), 4 * taps, 0.8);
+  bench.add("conv_backward", backward,
+            {.bytes = 3 * bench.bytes_of(kConvolved), .wide_flops = 4 * taps, .silus = elements},
+            0.8);
 
   const auto flat = [&] { return bench.filled({kLength, kChannels}, bench.dtype()); };
   const Tensor u = flat(), z = flat(), out = flat(), du = flat(), dz = flat();
@@ -144,7 +180,8 @@ void convolution_and_gate(Bench& bench) {
   const Tensor rstd = bench.filled({kLength, 1}, DType::f32);
   const double gate = bench.seconds(
       kernels::GatedNormForward{u.view(), z.view(), gamma.view(), out.view(), rstd.view()});
-  bench.add("gate_forward", gate, 3 * bench.bytes_of(kChannels), 0, 0.8);
+  const auto gates = static_cast<double>(kLength * kChannels);
+  bench.add("gate_forward", gate, {.bytes = 3 * bench.bytes_of(kChannels), .silus = gates}, 0.8);
   const double gate_backward = bench.seconds(kernels::GatedNormBackward{u.view(),
                                                                         z.view(),
                                                                         out.view(),
@@ -154,7 +191,8 @@ void convolution_and_gate(Bench& bench) {
                                                                         dz.view(),
                                                                         {dgamma.view()},
                                                                         {}});
-  bench.add("gate_backward", gate_backward, 5 * bench.bytes_of(kChannels), 0, 0.8);
+  bench.add("gate_backward", gate_backward,
+            {.bytes = 5 * bench.bytes_of(kChannels), .silus = gates}, 0.8);
 }
 
 /// Of a state: its decay, what it says of a key, its correction and what it says of a query.
@@ -187,8 +225,10 @@ void delta_rule(Bench& bench) {
   const double inputs = bench.bytes_of(2 * kKeyHeads * kKey + kValueHeads * (kValue + 2));
   const double result = bench.bytes_of(kValueHeads * kValue);
   const auto kept = static_cast<double>(states.view().bytes());
-  bench.add("delta_rule_forward", forward, inputs + result + kept, flops, 0.6);
-  bench.add("delta_rule_backward", backward, 2 * inputs + result + kept, 2 * flops, 0.6);
+  bench.add("delta_rule_forward", forward, {.bytes = inputs + result + kept, .wide_flops = flops},
+            0.6);
+  bench.add("delta_rule_backward", backward,
+            {.bytes = 2 * inputs + result + kept, .wide_flops = 2 * flops}, 0.6);
 }
 
 /// Five steps of Newton and Schulz for a layer's matrices.
@@ -203,7 +243,7 @@ void newton_schulz(Bench& bench) {
              (4 * static_cast<double>(wide) + 2 * kRows);
     seconds += bench.best_of([&] { optim::orthogonalised(bench.device(), config, x); });
   }
-  bench.add("newton_schulz", seconds, 0, flops, 0.85);
+  bench.add("newton_schulz", seconds, {.flops = flops}, 0.85);
 }
 
 int run(int argc, char** argv) {
@@ -211,8 +251,9 @@ int run(int argc, char** argv) {
   const int repetitions = argc > 1 ? std::atoi(argv[1]) : 7;
   const device::HostRuntime runtime;
   const auto device = device::make_device("host");
+  const double fp32_ceiling = gemm_step_ceiling(1024, DType::f32, 1).rate();
   for (const DType dtype : {DType::f32, DType::bf16}) {
-    Bench bench(summary, *device, dtype, repetitions);
+    Bench bench(summary, *device, dtype, fp32_ceiling, repetitions);
     scan(bench);
     convolution_and_gate(bench);
     delta_rule(bench);

@@ -64,4 +64,19 @@ double fma_peak(int repetitions) {
   return kFlopsPerRound * static_cast<double>(kRounds * workers) / seconds;
 }
 
+double silu_rate(int repetitions) {
+  constexpr Index kNumbers = 1024, kRounds = 4096;
+  const Index workers = kernels::host::max_workers();
+  const std::vector<float> x(static_cast<std::size_t>(kNumbers), 0.5F);
+  std::vector<float> y(static_cast<std::size_t>(kNumbers * workers));
+  const double seconds = best_seconds(repetitions + 1, [&] {
+    kernels::host::for_blocks(workers, workers << 30, [&](Index worker) {
+      for (Index round = 0; round < kRounds; ++round) {
+        silus(x.data(), y.data() + worker * kNumbers, kNumbers);
+      }
+    });
+  });
+  return static_cast<double>(kNumbers * kRounds * workers) / seconds;
+}
+
 }  // namespace mpitron::benchmarks

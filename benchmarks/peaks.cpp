@@ -33,6 +33,13 @@ float sum_of(const float* x, Index count) {
   return total;
 }
 
+void silus(const float* x, float* y, Index count) {
+  for (Index i = 0; i < count; i += simd::kLanes) {
+    const simd::Float value = simd::load(x + i);
+    simd::store(y + i, value * simd::sigmoid(value).value);
+  }
+}
+
 void multiply_add_rounds(Index rounds) {
   simd::Float chains[12];
   for (int i = 0; i < 12; ++i) {

@@ -13,4 +13,7 @@ float sum_of(const float* x, Index count);
 void multiply_add_rounds(Index rounds);
 inline constexpr double kFlopsPerRound = 12 * 16 * 2;
 
+/// y[i] = silu(x[i]) in fp32 of `count` floats, a multiple of 16.
+void silus(const float* x, float* y, Index count);
+
 }  // namespace mpitron::benchmarks
