@@ -195,7 +195,9 @@ void note_surprises(const ConvertSettings& settings, const ModelDescription& des
         "weights alone are written, for --pretrained-checkpoint; optimizer state stays where it "
         "is: --load of the source resumes in every layout");
   }
-  if (!description.model.rotary_interleaved || settings.to_format == Format::mpitron) {
+  const bool neighbours_rotate_there = description.model_type == "llama4_text";
+  if (!description.model.rotary_interleaved || neighbours_rotate_there ||
+      settings.to_format == Format::mpitron) {
     return;
   }
   report.notes.emplace_back(
