@@ -4,7 +4,7 @@
 //   products at the GEMM ceiling of the type; but where one factor is fp32 in a bf16 run (decays,
 //     states and their gradients, by the numerical contract), matrix units multiply two parts of
 //     it: half that ceiling, or that of fp32 where it is higher;
-//   SiLU of each element, in fp32, which takes 2 cores longer than copying its two bytes: the rate
+//   SiLU of each element, in fp32, which takes longer than copying its bytes: the rate
 //     of numbers that lie in the first cache.
 //   hybrid_bench [--summary FILE] [repetitions]
 #include <algorithm>

@@ -45,10 +45,11 @@ template <class T>
 }
 
 /// A group of a row is passed over twice, for its sum and for its results. The first pass keeps
-/// silu(z), or, where the gate comes first, x silu(z).
+/// silu(z), or, where the gate comes first, x silu(z). Flat, as is the way back: around calls of
+/// the sigmoid all that the loop keeps in registers would go through memory.
 template <class T, bool gate_first, class Store>
-void forward(const GatedNormForward& k, Index first, Index last, const float* weights,
-             Store store) {
+[[gnu::flatten]] void forward(const GatedNormForward& k, Index first, Index last,
+                              const float* weights, Store store) {
   const Rows<const T> xs(k.x), zs(k.z);
   const Rows<T> ys(k.y);
   const Index width = k.x.size(-1) / k.groups;
@@ -95,7 +96,8 @@ struct Backward {
 
   /// One group of a row; adds to the sums of dweight. `kept`: 3 width numbers of the first pass.
   template <class Store>
-  void run(Index index, Index group, float* dweight, float* kept, Store store) const {
+  [[gnu::flatten]] void run(Index index, Index group, float* dweight, float* kept,
+                            Store store) const {
     const Index start = group * width;
     const T *const values = x[index] + start, *const gates = z[index] + start;
     const T* const gradient = dy[index] + start;
