@@ -43,8 +43,8 @@ double calibration_seconds(Arguments& flags) {
   return seconds;
 }
 
-/// Returns the text of a machine file that is there already, empty where none is. Error for one that
-/// cannot be read.
+/// Returns the text of a machine file that is there already, empty where none is. Error for one
+/// that cannot be read.
 std::string known_machine(const std::string& path) {
   if (!std::filesystem::exists(path)) {
     return "";

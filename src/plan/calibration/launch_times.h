@@ -41,8 +41,8 @@ class LaunchTimes final : public device::LaunchObserver {
   /// Time within all launches so far, and their number.
   double seconds() const { return seconds_; }
   std::size_t launches() const { return launches_; }
-  /// Returns the usual time of each kernel, type and extents, marked as measured with so many ranks at
-  /// work.
+  /// Returns the usual time of each kernel, type and extents, marked as measured with so many ranks
+  /// at work.
   std::vector<TimedKernel> kernels(Index ranks) const;
 
  private:

@@ -50,8 +50,8 @@ std::vector<Index> chunk_counts(const PublishedRow& row) {
   return result;
 }
 
-/// Returns whether a program writes attention's scores to memory: its row says so, or its article is
-/// from before flash attention (arXiv:2205.14135, May 2022).
+/// Returns whether a program writes attention's scores to memory: its row says so, or its article
+/// is from before flash attention (arXiv:2205.14135, May 2022).
 bool without_flash_attention(const PublishedRow& row) {
   constexpr const char* kFlashAttention = "2206";  // year and month: articles from here on know it
   constexpr std::string_view kArchive = "arXiv ";
