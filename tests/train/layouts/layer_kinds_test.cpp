@@ -65,6 +65,8 @@ Flags delta_nets() {
                "--disable-bias-linear"};
 }
 
+// Weights of norms as they are: stored as what they are beyond 1, two steps old, they would be
+// gradients, of which the fp64 layouts of models are the test.
 Flags gemma() {
   return model() + Flags{"--geglu",
                          "--post-self-attn-layernorm",
@@ -84,7 +86,6 @@ Flags gemma() {
                          "0.5",
                          "--normalization",
                          "RMSNorm",
-                         "--apply-layernorm-1p",
                          "--disable-bias-linear"};
 }
 
