@@ -80,16 +80,17 @@ void HttpConnection::handle(HttpMessage message, ByteCharge held) {
                       .authorization = std::string(message[http::field::authorization]),
                       .body = message.body().take()};
   watch();
-  asio::post(request.body.size() > kShort ? all_.long_requests : all_.short_requests,
-             [&handler = all_.handler, request = std::move(request), held = std::move(held),
-              answer = std::make_shared<ConnectionAnswer>(all_.context, shared_from_this())] {
-               try {
-                 handler(request, answer);
-               } catch (const std::exception& error) {
-                 log::warning("server: {} {}: {}", request.method, request.target, error.what());
-                 answer->send(refusal(500, "the server failed"));
-               }
-             });
+  // Chosen before the body moves into what runs there.
+  asio::thread_pool& pool = request.body.size() > kShort ? all_.long_requests : all_.short_requests;
+  asio::post(pool, [&handler = all_.handler, request = std::move(request), held = std::move(held),
+                    answer = std::make_shared<ConnectionAnswer>(all_.context, shared_from_this())] {
+    try {
+      handler(request, answer);
+    } catch (const std::exception& error) {
+      log::warning("server: {} {}: {}", request.method, request.target, error.what());
+      answer->send(refusal(500, "the server failed"));
+    }
+  });
 }
 
 /// Looks for a client that closes its end while its answer is being made, so that its generation

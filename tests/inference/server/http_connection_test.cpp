@@ -107,8 +107,9 @@ TEST(HttpConnection, StreamsThatAreNotReadShareTheirMemory) {
 }
 
 TEST(HttpConnection, LongRequestsHoldUpNoShortOnes) {
-  std::atomic<bool> goes_on = false;
+  std::atomic<bool> began = false, goes_on = false;
   HttpServer server({.port = 0}, [&](const HttpRequest& request, const Client& client) {
+    began = began || !request.body.empty();
     while (!request.body.empty() && !goes_on) {
       std::this_thread::yield();
     }
@@ -120,6 +121,9 @@ TEST(HttpConnection, LongRequestsHoldUpNoShortOnes) {
     reply = http(server.port(), "POST / HTTP/1.1\r\nConnection: close\r\nContent-Length: " +
                                     std::to_string(body.size()) + "\r\n\r\n" + body);
   });
+  while (!began) {
+    std::this_thread::yield();
+  }
   const std::string last = "Connection: close\r\n";
   EXPECT_TRUE(http(server.port(), get("/", "1.1", last)).ends_with("size 0"));
   goes_on = true;
