@@ -70,7 +70,7 @@ int dataset_inspect(const Arguments& words) {
   }
   for (const std::string_view ending : {".bin", ".idx"}) {
     if (options.prefix.ends_with(ending)) {
-      options.prefix.resize(options.prefix.size() - ending.size());
+      options.prefix.erase(options.prefix.size() - ending.size());
     }
   }
   const io::TokenFile corpus(options.prefix);

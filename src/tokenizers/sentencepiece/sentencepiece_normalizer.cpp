@@ -98,7 +98,7 @@ void SentencePieceNormalizer::normalize(std::string_view text, std::string& out)
     }
   }
   while (options_.remove_extra_whitespaces && out.ends_with(space())) {
-    out.resize(out.size() - space().size());
+    out.erase(out.size() - space().size());
   }
   if (options_.add_dummy_prefix && options_.whitespace_as_suffix) {
     out += space();
