@@ -5,7 +5,7 @@
 # Settings (environment): MPITRON (the program), OUT, ITERATIONS (of the shapes), QUESTION_ITERATIONS, THREADS.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-: "${MPITRON:=build/bin/mpitron}" "${OUT:=build/vision}" "${THREADS:=$(nproc)}" "${ITERATIONS:=6000}" "${QUESTION_ITERATIONS:=2000}"
+: "${MPITRON:=build/bin/mpitron}" "${OUT:=build/vision}" "${THREADS:=$(nproc)}" "${ITERATIONS:=8000}" "${QUESTION_ITERATIONS:=2000}"
 export OMP_NUM_THREADS=$THREADS
 mkdir -p "$OUT"
 
@@ -18,7 +18,7 @@ small=(--attention-dropout 0 --hidden-dropout 0 --init-method-std 0.1 --micro-ba
   --min-lr 1e-5 --lr-decay-style cosine --lr-warmup-iters 50 --weight-decay 0.05 --clip-grad 1.0 --num-workers 1
   --log-interval 100 --eval-interval 1000)
 
-show "$MPITRON" dataset images draw "$OUT/shapes" --images 6000 --validation-images 600
+show "$MPITRON" dataset images draw "$OUT/shapes" --images 12000 --validation-images 600
 show "$MPITRON" pretrain-vision-classify --data-path "$OUT/shapes/train" "$OUT/shapes/valid" --num-classes 6 \
   --img-h 32 --img-w 32 --patch-dim 4 --class-token-length 1 --num-layers 4 --hidden-size 96 --num-attention-heads 4 \
   --train-iters "$ITERATIONS" --eval-iters 10 --full-validation "${small[@]}" --save "$OUT/vit"
