@@ -10,14 +10,6 @@
 namespace mpitron::convert {
 namespace {
 
-/// Hashes the first rows.
-Hash128 hash_of(const HostTensor& tensor, Index rows) {
-  const Index all = tensor.shape().rank() > 0 ? tensor.shape()[0] : 1;
-  const std::size_t size = tensor.bytes().size() / static_cast<std::size_t>(all) *
-                           static_cast<std::size_t>(std::min(rows, all));
-  return hash128({reinterpret_cast<const char*>(tensor.bytes().data()), size});
-}
-
 /// Returns whether rows stand for words: formats pad the vocabulary to different sizes.
 bool has_vocabulary_rows(const std::string& our_name) {
   return our_name.ends_with("embedding.word_embeddings.weight") ||
@@ -25,6 +17,13 @@ bool has_vocabulary_rows(const std::string& our_name) {
 }
 
 }  // namespace
+
+Hash128 hash_of(const HostTensor& tensor, Index rows) {
+  const Index all = tensor.shape().rank() > 0 ? tensor.shape()[0] : 1;
+  const std::size_t size = tensor.bytes().size() / static_cast<std::size_t>(all) *
+                           static_cast<std::size_t>(std::min(rows, all));
+  return hash128({reinterpret_cast<const char*>(tensor.bytes().data()), size});
+}
 
 std::vector<std::string> RoundTrip::different() const {
   std::vector<std::string> names;

@@ -7,6 +7,9 @@
 
 namespace mpitron::convert {
 
+/// Returns a hash of a tensor's first rows.
+Hash128 hash_of(const HostTensor& tensor, Index rows);
+
 /// A tensor of the source and what comes back from the output.
 struct ComparedTensor {
   std::string name;

@@ -17,6 +17,7 @@
 #include "kernels/linear/matmul.h"
 #include "launch/rank_place.h"
 #include "tensor/tensor.h"
+#include "utils/numbers/median.h"
 #include "utils/timer.h"
 #include "utils/trace.h"
 
@@ -26,12 +27,6 @@
 namespace mpitron::doctor {
 
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 /// Returns the median of all nodes, with which a node is compared.
 Speed median_of(const std::vector<const NodeSpeed*>& nodes) {

@@ -1,7 +1,5 @@
 #include "checkpoint/tools/io_bench.h"
 
-#include <algorithm>
-
 #include "cli/checkpoint_path.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
@@ -9,6 +7,7 @@
 #include "io/logs/json_text.h"
 #include "utils/error.h"
 #include "utils/log.h"
+#include "utils/numbers/median.h"
 
 // `mpitron io-bench DIR`: times checkpoint::run_io_bench on the ranks of this job and says whether
 // runs that save to DIR should write one shared file or, by --save-file-per-writer, one file for
@@ -20,12 +19,6 @@ namespace {
 /// Share of the speed of separate files from which one shared file is recommended: below it the
 /// speed lost costs more than many files cost trouble.
 constexpr double kGoodEnough = 0.8;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 /// Compares medians, since a shared file system has bursts that a mean would follow.
 void report(const checkpoint::IoBench& bench, const checkpoint::IoTimes& times, bool json) {

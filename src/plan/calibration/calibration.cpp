@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "plan/calibration/program_timer.h"
+#include "utils/numbers/median.h"
 #include "utils/timer.h"
 
 // Measures a host for `mpitron doctor --calibrate`: times of kernels within small programs and of

@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
+#include "utils/numbers/median.h"
+
 // Times of kernels by kernel, type, extents and work. A step is a sum of launches, so that means
 // count: medians of times with a long tail add up to too little.
 
 namespace mpitron::plan {
-
-double median(std::vector<double> values) {
-  if (values.empty()) {
-    return 0;
-  }
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 double usual(const std::vector<double>& values) {
   const double most = 2 * median(values);

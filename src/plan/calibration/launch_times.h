@@ -8,9 +8,6 @@
 
 namespace mpitron::plan {
 
-/// Returns the middle of the values, of two middle ones their mean; 0 where there are none.
-double median(std::vector<double> values);
-
 /// Returns the mean of the values up to twice the median: what launches take in a sum of many, less
 /// those in which the machine did something else. 0 where there are none.
 double usual(const std::vector<double>& values);

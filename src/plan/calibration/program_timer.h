@@ -5,6 +5,7 @@
 #include "config/run_config.h"
 #include "device/device.h"
 #include "plan/calibration/launch_times.h"
+#include "utils/numbers/median.h"
 
 namespace mpitron::plan {
 

@@ -26,12 +26,6 @@ TEST(LaunchTimes, AreKeptByKernelAndExtents) {
   EXPECT_EQ(times.launches(), 3U);
 }
 
-TEST(LaunchTimes, AMedianOfAnEvenNumberIsTheMeanOfTheMiddle) {
-  EXPECT_EQ(median({}), 0);
-  EXPECT_EQ(median({3, 1, 2}), 2);
-  EXPECT_EQ(median({4, 1, 2, 100}), 3);
-}
-
 TEST(LaunchTimes, WhatIsUsualIsAMeanWithoutHiccups) {
   EXPECT_EQ(usual({}), 0);
   EXPECT_DOUBLE_EQ(usual({1, 1, 1, 1.5, 1.5}), 1.2) << "a tail adds to a sum";
