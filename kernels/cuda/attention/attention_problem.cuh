@@ -218,16 +218,9 @@ struct HeadRules {
   template <int R, int N>
   __device__ __forceinline__ void bound(Accumulators<R, N>& scores) const {
     const float inward = all.scale / all.softcap, outward = all.softcap / all.scale;
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-#pragma unroll
-      for (int n = 0; n < N; ++n) {
-#pragma unroll
-        for (int e = 0; e < 4; ++e) {
-          scores.tile[r][n][e] = outward * tanhf(inward * scores.tile[r][n][e]);
-        }
-      }
-    }
+    for_elements<R, N>([&](int r, int n, int e, int, int) {
+      scores.tile[r][n][e] = outward * tanhf(inward * scores.tile[r][n][e]);
+    });
   }
   /// Adds the bias, in units of raw scores, to the tile at [row, column]. Elements of a diagonal
   /// have the same: a lane has some of each diagonal of its 8 x 8 blocks. Outside of the matrix,
