@@ -10,13 +10,13 @@
 namespace mpitron::io {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{256} << 10;
+constexpr std::size_t kInflatedBlock = std::size_t{256} << 10;
 constexpr int kGzipWindow = 15 + 16;  // the largest window; gzip's header, not zlib's
 
 class GzipSource : public ByteSource {
  public:
   GzipSource(std::unique_ptr<ByteSource> compressed, std::string name)
-      : compressed_(std::move(compressed)), name_(std::move(name)), block_(kBlock) {
+      : compressed_(std::move(compressed)), name_(std::move(name)), block_(kInflatedBlock) {
     if (::inflateInit2(&stream_, kGzipWindow) != Z_OK) {
       throw_environment("{}: zlib cannot start: out of memory", name_);
     }
@@ -27,7 +27,7 @@ class GzipSource : public ByteSource {
 
   std::size_t read(char* out, std::size_t bytes) override {
     stream_.next_out = reinterpret_cast<Bytef*>(out);
-    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(bytes, kBlock));
+    stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(bytes, kInflatedBlock));
     const uInt wanted = stream_.avail_out;
     while (stream_.avail_out == wanted) {
       if (stream_.avail_in == 0 && !refill()) {

@@ -21,7 +21,7 @@ namespace {
 
 // Nothing a checkpoint holds as one file comes near this; a damaged size does.
 constexpr Index kLargestBytes = Index{1} << 32;
-constexpr hsize_t kAlignment = 4096;
+constexpr hsize_t kFileAlignment = 4096;
 
 /// Recursive: a thread that compares two files has both open.
 std::recursive_mutex& library_mutex() {
@@ -32,7 +32,7 @@ std::recursive_mutex& library_mutex() {
 HdfHandle access_properties() {
   HdfHandle properties(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(properties, H5F_LIBVER_V18, H5F_LIBVER_V110);
-  H5Pset_alignment(properties, 1, kAlignment);
+  H5Pset_alignment(properties, 1, kFileAlignment);
   H5Pset_small_data_block_size(properties, 0);
   H5Pset_fclose_degree(properties, H5F_CLOSE_STRONG);
   // Locks fail on network file systems, and the folder's own lock serves their purpose.

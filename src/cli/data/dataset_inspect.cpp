@@ -16,7 +16,7 @@ namespace {
 
 constexpr Index kNoDocument = -1;
 
-struct InspectFlags {
+struct DatasetInspectFlags {
   std::string prefix;
   Index document = kNoDocument;
   tokenizers::TokenizerOptions tokenizer;
@@ -24,7 +24,7 @@ struct InspectFlags {
 };
 
 /// Prints the document's text where a tokenizer is given, else its ids; --json has both.
-void print_document(const io::TokenFile& corpus, const InspectFlags& options) {
+void print_document(const io::TokenFile& corpus, const DatasetInspectFlags& options) {
   const std::vector<std::int64_t> tokens = corpus::document_tokens(corpus, options.document);
   const tokenizers::TokenizerOptions& given = options.tokenizer;
   const bool decode =
@@ -48,7 +48,7 @@ void print_document(const io::TokenFile& corpus, const InspectFlags& options) {
 
 int dataset_inspect(const Arguments& words) {
   Arguments arguments = words;
-  InspectFlags options;
+  DatasetInspectFlags options;
   if (!arguments.empty() && !arguments.front().starts_with("--")) {
     options.prefix = arguments.front();
     arguments.erase(arguments.begin());

@@ -26,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Groups of options that say what a model is made of.
-constexpr std::array kGroups = std::to_array<std::string_view>(
+constexpr std::array kModelGroups = std::to_array<std::string_view>(
     {"network size", "regularization", "initialization", "mixed precision", "moe", "mla", "vision",
      "vision-language", kLaterReleasesGroup});
 /// Options of other groups that do so, too.
@@ -159,7 +159,7 @@ class StoredValues {
       const auto model = json_.find("model");
       return model != json_.end() && *model == family_of(ModelKind::vlm).name;
     }
-    return (contains(kGroups, option_index().group(slot)) || contains(kOthers, dest)) &&
+    return (contains(kModelGroups, option_index().group(slot)) || contains(kOthers, dest)) &&
            !contains(kUnread, dest);
   }
 

@@ -34,7 +34,7 @@ constexpr std::pair<const char*, double ModelConfig::*> kYarnReals[] = {
     {"mscale", &ModelConfig::mscale},
     {"mscale_all_dim", &ModelConfig::mscale_all_dim},
 };
-constexpr std::pair<const char*, PositionEmbedding> kPositions[] = {
+constexpr std::pair<const char*, PositionEmbedding> kPositionNames[] = {
     {"learned_absolute", PositionEmbedding::learned_absolute},
     {"rope", PositionEmbedding::rope},
     {"relative", PositionEmbedding::relative},
@@ -149,7 +149,7 @@ void write_vision(const config::VlmConfig& vlm, JsonObject& json) {
 }
 
 void write_attention(const ModelConfig& model, JsonObject& json) {
-  write_choice("position_embedding_type", kPositions, model.position_embedding_type, json);
+  write_choice("position_embedding_type", kPositionNames, model.position_embedding_type, json);
   if (model.rotary_seq_len_interpolation_factor) {
     json.set(kInterpolation, *model.rotary_seq_len_interpolation_factor);
   }

@@ -18,7 +18,7 @@ namespace mpitron::convert {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;  // of many members, looked up by name
+using UnorderedJson = nlohmann::json;  // of many members, looked up by name
 
 constexpr const char *kSingle = "model.safetensors", *kIndex = "model.safetensors.index.json";
 /// Companions are read into memory and kept in a checkpoint's header: a limit against other files
@@ -38,7 +38,8 @@ constexpr const char* kCompanions[] = {"tokenizer.json",
 /// Returns tensor -> file, as the index says.
 std::map<std::string, std::string> read_index(const fs::path& path) {
   const std::string text = read_file(path);
-  const Json json = nests_too_deep(text) ? Json() : Json::parse(text, nullptr, false);
+  const UnorderedJson json =
+      nests_too_deep(text) ? UnorderedJson() : UnorderedJson::parse(text, nullptr, false);
   std::map<std::string, std::string> files;
   if (!json.is_object() || !json.contains("weight_map") || !json["weight_map"].is_object()) {
     throw_data("{}: expected a JSON object with weight_map", path.string());

@@ -26,7 +26,7 @@ constexpr const char *kMetadata = ".metadata", *kCommon = "common.pt",
                      *kStacked = "decoder.layers.";
 
 /// Types of weights, by the global names under which PyTorch pickles them.
-constexpr std::pair<std::string_view, DType> kTypes[] = {
+constexpr std::pair<std::string_view, DType> kTensorTypes[] = {
     {"torch.float32", DType::f32}, {"torch.bfloat16", DType::bf16}, {"torch.float16", DType::f16}};
 
 /// Returns the key under which the place of a piece is looked up: the tensor's name and the piece's
@@ -45,9 +45,9 @@ const DType* dtype_in(const PickleValue& properties) {
   if (value == nullptr) {
     return nullptr;
   }
-  const auto* found =
-      std::ranges::find(kTypes, value->global_name(), &std::pair<std::string_view, DType>::first);
-  return found == std::end(kTypes) ? nullptr : &found->second;
+  const auto* found = std::ranges::find(kTensorTypes, value->global_name(),
+                                        &std::pair<std::string_view, DType>::first);
+  return found == std::end(kTensorTypes) ? nullptr : &found->second;
 }
 
 bool read_member(const PickleValue& object, const char* name, std::vector<Index>& out) {

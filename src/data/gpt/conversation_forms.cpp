@@ -21,10 +21,6 @@ struct MessageForm {
 constexpr MessageForm kMessageForms[] = {{"messages", "role", "content"},
                                          {"conversations", "from", "value"}};
 
-std::string role_of(const std::string& name) {
-  return name == "human" ? "user" : name == "gpt" ? "assistant" : name;
-}
-
 bool has_text(const Json& object, const char* key) {
   return object.is_object() && object.contains(key) && object[key].is_string();
 }
@@ -45,7 +41,7 @@ std::string read_messages(const Json& list, const MessageForm& form, Conversatio
       return fmt::format("a message without the texts \"{}\" and \"{}\"", form.role, form.content);
     }
     const std::string role = text_of(message, form.role);
-    conversation.push_back({renames ? role_of(role) : role, text_of(message, form.content)});
+    conversation.push_back({renames ? openai_role(role) : role, text_of(message, form.content)});
   }
   return conversation.empty() ? "a conversation without messages" : "";
 }
@@ -104,6 +100,10 @@ std::string read_answer(const Json& json, const char* key, Conversation& convers
 }
 
 }  // namespace
+
+std::string openai_role(const std::string& word) {
+  return word == "human" ? "user" : word == "gpt" ? "assistant" : word;
+}
 
 std::string parse_conversation(std::string_view line, Conversation& conversation) {
   Json json;

@@ -15,6 +15,9 @@ struct AnswerPair {
   Conversation chosen, rejected;
 };
 
+/// Returns OpenAI's word for a role of ShareGPT, and any other word as it is.
+std::string openai_role(const std::string& word);
+
 /// Reads a conversation of one line of JSON, in one of the forms that ConversationFile names.
 /// Returns what is wrong with it, an empty text where nothing is.
 std::string parse_conversation(std::string_view line, Conversation& conversation);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/gpt/conversation_forms.h"
 #include "data/images/image_shards.h"
 #include "utils/error.h"
 
@@ -16,11 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns OpenAI's word for a role of ShareGPT.
-std::string role_of(const std::string& word) {
-  return word == "human" ? "user" : word == "gpt" ? "assistant" : word;
-}
-
 /// Returns the value under either name; json::exception where there is neither.
 const json& one_of(const json& turn, const char* name, const char* other) {
   const auto found = turn.find(name);
@@ -31,7 +27,7 @@ const json& one_of(const json& turn, const char* name, const char* other) {
 ImageConversation turns_of(const json& list) {
   ImageConversation conversation;
   for (const json& turn : list) {
-    conversation.push_back({role_of(one_of(turn, "from", "role").get<std::string>()),
+    conversation.push_back({openai_role(one_of(turn, "from", "role").get<std::string>()),
                             one_of(turn, "value", "content").get<std::string>()});
   }
   return conversation;

@@ -19,16 +19,16 @@ namespace {
 
 /// Sixteen bytes in the compiler's own vector type: a comparison gives 0 or 255 in each.
 using Bytes [[gnu::vector_size(16)]] = unsigned char;
-using Words [[gnu::vector_size(16)]] = std::uint64_t;
+using Lanes [[gnu::vector_size(16)]] = std::uint64_t;
 constexpr std::size_t kBlock = sizeof(Bytes);
 
 /// Marks the bytes that end a run of plain characters: a quote, a backslash, a control character.
-Words special_bytes(Bytes block) {
-  return (Words)((block == '"') | (block == '\\') | (block < 0x20));
+Lanes special_bytes(Bytes block) {
+  return (Lanes)((block == '"') | (block == '\\') | (block < 0x20));
 }
 
-/// Returns the bytes before the first of those; one of the words is not zero.
-int bytes_before(Words special) {
+/// Returns the bytes before the first of those; one of the lanes is not zero.
+int bytes_before(Lanes special) {
   return (special[0] != 0 ? std::countr_zero(special[0]) : 64 + std::countr_zero(special[1])) / 8;
 }
 
@@ -150,7 +150,7 @@ void FlatObject::copy_plain() {
     std::memcpy(&block, at, kBlock);
     std::memcpy(out, &block, kBlock);
     bits |= block;
-    const Words special = special_bytes(block);
+    const Lanes special = special_bytes(block);
     if ((special[0] | special[1]) != 0) {
       at += bytes_before(special);
       out += bytes_before(special);
@@ -159,7 +159,7 @@ void FlatObject::copy_plain() {
     at += kBlock;
     out += kBlock;
   }
-  const Words high = (Words)(bits >= 0x80);
+  const Lanes high = (Lanes)(bits >= 0x80);
   ascii_ = ascii_ && (high[0] | high[1]) == 0;
   at_ = at;
   out_ = out;

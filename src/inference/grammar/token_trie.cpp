@@ -10,7 +10,7 @@
 namespace mpitron::inference {
 namespace {
 
-constexpr std::size_t kLongest = 1000;  // bytes of a token
+constexpr std::size_t kLongestToken = 1000;  // bytes of a token
 
 }  // namespace
 
@@ -20,7 +20,7 @@ TokenTrie::TokenTrie(const tokenizers::Tokenizer& tokenizer)
   for (std::size_t i = 0; i < bytes_.size(); ++i) {
     const auto id = static_cast<TokenId>(i);
     bytes_[i] = tokenizer.bytes_of(id);
-    if (!bytes_[i].empty() && bytes_[i].size() <= kLongest) {
+    if (!bytes_[i].empty() && bytes_[i].size() <= kLongestToken) {
       sorted.push_back(id);
       deepest_ = std::max(deepest_, bytes_[i].size());
     }

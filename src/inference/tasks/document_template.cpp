@@ -9,18 +9,18 @@
 namespace mpitron::inference {
 namespace {
 
-using Json = nlohmann::json;
+using UnorderedJson = nlohmann::json;
 
-std::string text_of(const Json& value) {
+std::string text_of(const UnorderedJson& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::vector<std::string> texts_of(const Json& value) {
+std::vector<std::string> texts_of(const UnorderedJson& value) {
   if (!value.is_array()) {
     throw_data("a list is needed, {} is none", value.dump());
   }
   std::vector<std::string> texts;
-  for (const Json& item : value) {
+  for (const UnorderedJson& item : value) {
     texts.push_back(text_of(item));
   }
   return texts;
@@ -29,11 +29,11 @@ std::vector<std::string> texts_of(const Json& value) {
 }  // namespace
 
 struct TaskDocument::Content {
-  Json json;
+  UnorderedJson json;
 };
 
 TaskDocument::TaskDocument(std::string_view json)
-    : content_(std::make_unique<Content>(Content{Json::parse(json, nullptr, false)})) {
+    : content_(std::make_unique<Content>(Content{UnorderedJson::parse(json, nullptr, false)})) {
   if (!content_->json.is_object()) {
     throw_data("no JSON object");
   }
@@ -50,7 +50,7 @@ DocumentTemplate::DocumentTemplate(std::string text) : source_(std::move(text)) 
 
 /// Returns a field's value, or fills a template's expressions in.
 std::string DocumentTemplate::text(const TaskDocument& document) const {
-  const Json& json = document.content_->json;
+  const UnorderedJson& json = document.content_->json;
   if (json.contains(source_)) {
     return text_of(json[source_]);
   }
@@ -69,7 +69,7 @@ std::string DocumentTemplate::text(const TaskDocument& document) const {
 }
 
 std::vector<std::string> DocumentTemplate::list(const TaskDocument& document) const {
-  const Json& json = document.content_->json;
+  const UnorderedJson& json = document.content_->json;
   if (json.contains(source_)) {
     return texts_of(json[source_]);
   }

@@ -15,7 +15,7 @@
 namespace mpitron::inference {
 namespace {
 
-using Json = nlohmann::json;
+using UnorderedJson = nlohmann::json;
 
 std::string with_case(std::string text, bool upper) {
   std::ranges::transform(text, text.begin(), [upper](unsigned char c) {
@@ -24,8 +24,8 @@ std::string with_case(std::string text, bool upper) {
   return text;
 }
 
-Json split(const std::string& text, const std::string& separator, std::size_t most) {
-  Json parts = Json::array();
+UnorderedJson split(const std::string& text, const std::string& separator, std::size_t most) {
+  UnorderedJson parts = UnorderedJson::array();
   std::size_t begin = 0;
   for (std::size_t at = text.find(separator);
        at != text.npos && parts.size() < most && !separator.empty();
@@ -38,7 +38,8 @@ Json split(const std::string& text, const std::string& separator, std::size_t mo
 }
 
 /// Returns what a call of one of Python's methods returns.
-Json called(const Json& value, const std::string& method, const std::vector<Json>& arguments) {
+UnorderedJson called(const UnorderedJson& value, const std::string& method,
+                     const std::vector<UnorderedJson>& arguments) {
   if (value.is_array() && method == "index" && arguments.size() == 1) {
     const auto found = std::ranges::find(value, arguments[0]);
     if (found == value.end()) {
@@ -70,10 +71,10 @@ Json called(const Json& value, const std::string& method, const std::vector<Json
 
 class Reader {
  public:
-  Reader(std::string_view text, const Json& document) : rest_(text), document_(document) {}
+  Reader(std::string_view text, const UnorderedJson& document) : rest_(text), document_(document) {}
 
-  Json whole() {
-    Json value = sum();
+  UnorderedJson whole() {
+    UnorderedJson value = sum();
     if (!rest_.empty()) {
       throw_data("the expression cannot be read from \"{}\" on", rest_);
     }
@@ -105,10 +106,10 @@ class Reader {
   }
 
   /// Reads a sum; texts are joined and numbers added, as in Python.
-  Json sum() {
-    Json value = term();
+  UnorderedJson sum() {
+    UnorderedJson value = term();
     while (take('+')) {
-      const Json more = term();
+      const UnorderedJson more = term();
       if (value.is_string() && more.is_string()) {
         value = value.get<std::string>() + more.get<std::string>();
       } else if (value.is_number_integer() && more.is_number_integer()) {
@@ -121,14 +122,14 @@ class Reader {
   }
 
   /// Reads a term with its methods, fields and places behind it.
-  Json term() {
-    Json value = primary();
+  UnorderedJson term() {
+    UnorderedJson value = primary();
     while (true) {
       if (take('.')) {
         const std::string name = word();
-        value = take('(') ? called(value, name, items(')')) : part(value, Json(name));
+        value = take('(') ? called(value, name, items(')')) : part(value, UnorderedJson(name));
       } else if (take('[')) {
-        const Json key = sum();
+        const UnorderedJson key = sum();
         need(']');
         value = part(value, key);
       } else {
@@ -138,7 +139,7 @@ class Reader {
   }
 
   /// Finds a part by name, or by place.
-  static Json part(const Json& value, const Json& key) {
+  static UnorderedJson part(const UnorderedJson& value, const UnorderedJson& key) {
     if (value.is_object() && key.is_string() && value.contains(key.get<std::string>())) {
       return value[key.get<std::string>()];
     }
@@ -152,8 +153,8 @@ class Reader {
     throw_data("{} has no {}", value.dump(), key.dump());
   }
 
-  std::vector<Json> items(char end) {
-    std::vector<Json> result;
+  std::vector<UnorderedJson> items(char end) {
+    std::vector<UnorderedJson> result;
     while (!take(end)) {
       result.push_back(sum());
       if (!take(',')) {
@@ -165,14 +166,14 @@ class Reader {
   }
 
   /// Reads a list, a dictionary, a text, a number or a name.
-  Json primary() {
+  UnorderedJson primary() {
     if (take('[')) {
       return items(']');
     }
     if (take('{')) {
-      Json dictionary = Json::object();
+      UnorderedJson dictionary = UnorderedJson::object();
       while (!take('}')) {
-        const Json key = sum();
+        const UnorderedJson key = sum();
         need(':');
         dictionary[key.is_string() ? key.get<std::string>() : key.dump()] = sum();
         if (!take(',')) {
@@ -183,7 +184,7 @@ class Reader {
       return dictionary;
     }
     if (take('(')) {
-      Json value = sum();
+      UnorderedJson value = sum();
       need(')');
       return value;
     }
@@ -195,7 +196,7 @@ class Reader {
     return name_or_number();
   }
 
-  Json text_up_to(char quote) {
+  UnorderedJson text_up_to(char quote) {
     // `take` skips blanks, which belong to the text here.
     const std::string_view all = rest_;
     const char* begin = all.data();
@@ -212,7 +213,7 @@ class Reader {
     return std::string(inside.substr(0, end));
   }
 
-  Json name_or_number() {
+  UnorderedJson name_or_number() {
     const std::string name = word();
     if (name.empty()) {
       throw_data("the expression cannot be read from \"{}\" on", rest_);
@@ -227,7 +228,7 @@ class Reader {
   }
 
   std::string_view rest_;
-  const Json& document_;
+  const UnorderedJson& document_;
 };
 
 }  // namespace

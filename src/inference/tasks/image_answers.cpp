@@ -83,14 +83,14 @@ bool relaxed_same(const std::string& guess, const std::string& answer) {
 }
 
 // Of CIDEr-D:
-constexpr std::size_t kLongest = 4;  // words of a piece
+constexpr std::size_t kLongestWordPiece = 4;  // words of a piece
 using Piece = std::vector<std::string>;
 using Counts = std::map<Piece, double>;
 
 Counts count_pieces(const std::string& text) {
   const std::vector<std::string> words = words_of(text, "'");
   Counts counts;
-  for (std::size_t size = 1; size <= kLongest; ++size) {
+  for (std::size_t size = 1; size <= kLongestWordPiece; ++size) {
     for (std::size_t begin = 0; begin + size <= words.size(); ++begin) {
       const auto first = words.begin() + static_cast<std::ptrdiff_t>(begin);
       ++counts[Piece(first, first + static_cast<std::ptrdiff_t>(size))];
@@ -101,9 +101,9 @@ Counts count_pieces(const std::string& text) {
 
 /// Counts times how rare a piece is, by the length of the pieces.
 struct Weights {
-  std::array<std::map<Piece, double>, kLongest> pieces;
-  std::array<double, kLongest> lengths{};  // of the vectors
-  double words = 0;                        // coco-caption counts pieces of two words
+  std::array<std::map<Piece, double>, kLongestWordPiece> pieces;
+  std::array<double, kLongestWordPiece> lengths{};  // of the vectors
+  double words = 0;                                 // coco-caption counts pieces of two words
 
   Weights(const Counts& counts, const Counts& documents, double images) {
     for (const auto& [piece, count] : counts) {
@@ -125,7 +125,7 @@ struct Weights {
 double agreement(const Weights& guess, const Weights& answer) {
   constexpr double kSigma = 6;
   double sum = 0;
-  for (std::size_t place = 0; place < kLongest; ++place) {
+  for (std::size_t place = 0; place < kLongestWordPiece; ++place) {
     double product = 0;
     for (const auto& [piece, weight] : guess.pieces[place]) {
       const auto other = answer.pieces[place].find(piece);
@@ -137,7 +137,7 @@ double agreement(const Weights& guess, const Weights& answer) {
     sum += length > 0 ? product / length : 0;
   }
   const double apart = guess.words - answer.words;
-  return sum / kLongest * std::exp(-apart * apart / (2 * kSigma * kSigma));
+  return sum / kLongestWordPiece * std::exp(-apart * apart / (2 * kSigma * kSigma));
 }
 
 }  // namespace

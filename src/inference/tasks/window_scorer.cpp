@@ -30,7 +30,7 @@ WindowScorer::Options options_of(const models::Model& model, tokenizers::TokenId
 }
 
 /// Whole passes of a model, whose logits every rank has.
-WindowScorer::Pass pass_of(device::Device& device, const models::Model& model) {
+WindowScorer::Pass scoring_pass(device::Device& device, const models::Model& model) {
   return [&device, &model](const TokenBatch& batch, TokenScores& scores) {
     const Index s = batch.length, b = batch.rows;
     const auto at = [&](const std::vector<std::int64_t>& values) {
@@ -73,7 +73,7 @@ LabelScores score_labels(device::Device& device, const Tensor& logits, const Ten
 
 WindowScorer::WindowScorer(device::Device& device, const models::Model& model,
                            tokenizers::TokenId padding, Index batch_size)
-    : WindowScorer(options_of(model, padding, batch_size), pass_of(device, model)) {}
+    : WindowScorer(options_of(model, padding, batch_size), scoring_pass(device, model)) {}
 
 /// Scores windows in batches of similar length, and returns them in the order in which they were
 /// given.

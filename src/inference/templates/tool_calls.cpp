@@ -18,12 +18,13 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kOpen = "<tool_call>", kClose = "</tool_call>", kList = "[TOOL_CALLS]";
 constexpr std::string_view kPython = "<|python_tag|>";
 constexpr std::string_view kCallBlanks = " \t\r\n";
-constexpr std::size_t kLongest = 1 << 20;  // of what is read as JSON
+constexpr std::size_t kLongestCall = 1 << 20;  // of what is read as JSON
 
 /// Parses JSON of a size and depth that a call has; discarded otherwise.
 Json parse(std::string_view text) {
-  return text.size() > kLongest || unlike_real_objects(text) ? Json(Json::value_t::discarded)
-                                                             : Json::parse(text, nullptr, false);
+  return text.size() > kLongestCall || unlike_real_objects(text)
+             ? Json(Json::value_t::discarded)
+             : Json::parse(text, nullptr, false);
 }
 
 /// Reads an object with a name and arguments, which some formats call parameters.

@@ -13,7 +13,7 @@ double both_products(const ModelConfig& model, Index width) {
 }
 
 /// Counts kept bytes: residual_bytes, and two numbers of 16 bits for each of the inner width.
-double kept_bytes(const ModelConfig& model) {
+double kept_by_feed_forward(const ModelConfig& model) {
   return residual_bytes(model) + 4 * static_cast<double>(model.ffn_hidden_size);
 }
 
@@ -37,7 +37,7 @@ LayerWork network_work(const ModelConfig& model, Index width, Share share) {
 
 LayerCosts mlp_costs(const ModelConfig& model) {
   const double weights = both_products(model, model.ffn_hidden_size);
-  return {.multiply_adds = weights, .weights = weights, .kept_bytes = kept_bytes(model)};
+  return {.multiply_adds = weights, .weights = weights, .kept_bytes = kept_by_feed_forward(model)};
 }
 
 LayerCosts experts_costs(const ModelConfig& model) {
@@ -45,7 +45,7 @@ LayerCosts experts_costs(const ModelConfig& model) {
   const Index shared = moe.shared_expert_intermediate_size;
   return {.multiply_adds = both_products(model, moe.topk * moe.ffn_hidden_size + shared),
           .weights = both_products(model, moe.num_experts * moe.ffn_hidden_size + shared),
-          .kept_bytes = kept_bytes(model)};
+          .kept_bytes = kept_by_feed_forward(model)};
 }
 
 LayerWork mlp_work(const ModelConfig& model, const config::LayerSpec& /*spec*/) {

@@ -110,7 +110,7 @@ namespace {
 constexpr Index kPieces = 4;
 
 /// Rows [begin, begin + count) of the sequence, as [t, columns].
-Tensor rows_of(const Tensor& x, Index begin, Index count) {
+Tensor folded_rows(const Tensor& x, Index begin, Index count) {
   return fold_rows(x.slice(0, begin, begin + count));
 }
 
@@ -127,8 +127,8 @@ GatheredProduct gather_and_multiply(Context& context, const Tensor& x, Index out
   const Shape shape = joined_shape(x.shape(), 0, ranks);
   const GatheredProduct product{context.empty(shape, x.dtype()),
                                 context.empty(with_last(shape, out), x.dtype())};
-  context.launch(
-      kernels::Cast{.x = fold_rows(x).view(), .y = rows_of(product.x, rank * rows, rows).view()});
+  context.launch(kernels::Cast{.x = fold_rows(x).view(),
+                               .y = folded_rows(product.x, rank * rows, rows).view()});
   std::vector<comm::Work> arriving;
   for (Index from = 0; from < ranks; ++from) {  // started in one order by all
     const Tensor piece = product.x.slice(0, from * rows, (from + 1) * rows);
@@ -139,7 +139,7 @@ GatheredProduct gather_and_multiply(Context& context, const Tensor& x, Index out
     if (from != rank) {
       arriving[static_cast<std::size_t>(from)].wait();
     }
-    multiply(rows_of(product.x, from * rows, rows), rows_of(product.y, from * rows, rows));
+    multiply(folded_rows(product.x, from * rows, rows), folded_rows(product.y, from * rows, rows));
   }
   arriving[static_cast<std::size_t>(rank)].wait();
   return product;
@@ -158,7 +158,8 @@ Tensor multiply_and_scatter(Context& context, const Tensor& x, Index out,
   for (Index piece = 0; piece < pieces; ++piece) {
     const Tensor& part = parts.emplace_back(context.empty(part_shape, x.dtype()));
     for (Index to = 0; to < ranks; ++to) {
-      multiply(rows_of(x, to * rows + piece * count, count), rows_of(part, to * count, count));
+      multiply(folded_rows(x, to * rows + piece * count, count),
+               folded_rows(part, to * count, count));
     }
     const Tensor mine = y.slice(0, piece * count, (piece + 1) * count);
     sums.push_back(shared.group->reduce_scatter(part, mine.view()));
