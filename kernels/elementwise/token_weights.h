@@ -27,7 +27,8 @@ struct BlockMaxima {
   }
 };
 
-/// weights[i] = exp(x[i] / temperature - largest / temperature), and their sum in each block.
+/// weights[i] = exp(x[i] / temperature - largest / temperature), and their sum in each block; beside
+/// them x[i] / temperature, where it is wanted.
 ///
 /// Numerical contract
 ///   types:      x fp32 or fp64, results fp64
@@ -37,13 +38,14 @@ struct TokenWeights {
   static constexpr const char* name = "token_weights";
   In x;         // [v]
   Out weights;  // [v], optional
+  Out scaled;   // [v], optional; may be x
   Out sums;     // [token_blocks(v)]
   double temperature = 1;
   double largest = 0;
 
   template <class F>
   void views(F&& f) const {
-    f("x", x), f("weights", weights), f("sums", sums);
+    f("x", x), f("weights", weights), f("scaled", scaled), f("sums", sums);
   }
 };
 

@@ -2,6 +2,10 @@
 // of recurrent layers. All are allocated when a layer first asks, since a rank has only its layers.
 #include "autograd/cached_pass.h"
 
+#include <algorithm>
+#include <cstdint>
+
+#include "device/allocator.h"
 #include "kernels/linear/packed_matmul.h"
 #include "tensor/host_copy.h"
 
@@ -42,6 +46,31 @@ void KeyValueCache::copy_block(Index from, Index to) {
     for (const Tensor* tensor : {&layer.keys, &layer.values}) {
       if (*tensor) {
         copy_place(device_, *tensor, from, to);
+      }
+    }
+  }
+}
+
+void KeyValueCache::prepare(Index used) {
+  if (!device_.tensors_on_host()) {
+    return;
+  }
+  constexpr Index kPage = Index{2} << 20;
+  ready_.resize(2 * layers_.size());
+  std::size_t number = 0;
+  for (const Layer& layer : layers_) {
+    for (const Tensor* tensor : {&layer.keys, &layer.values}) {
+      Index& ready = ready_[number++];
+      const Index bytes = *tensor ? tensor->view().bytes() : 0;
+      const Index ahead = kPage * static_cast<Index>(number) / static_cast<Index>(ready_.size());
+      const auto before = static_cast<Index>(reinterpret_cast<std::uintptr_t>(tensor->view().data) %
+                                             std::uintptr_t{kPage});  // tensors begin within a page
+      const Index wanted = before + used * (bytes / blocks_) + ahead;
+      const Index end = std::min(bytes, (wanted + kPage - 1) / kPage * kPage - before);
+      if (end > ready) {
+        device::back_with_memory(tensor->data<char>() + ready,
+                                 static_cast<std::size_t>(end - ready));
+        ready = end;
       }
     }
   }

@@ -59,6 +59,10 @@ class KeyValueCache {
   /// The layer's memory, taken when it is first asked for. `number`: from 1.
   const Layer& layer(Index number, const Width& width);
   void copy_block(Index from, Index to);
+  /// Makes the system hand out the memory of the first `used` blocks, and a little ahead: each
+  /// tensor of the host a different part of a huge page, so that a growing cache waits for one page
+  /// at a time instead of for those of all layers in one step. Nothing beyond is touched.
+  void prepare(Index used);
   /// Counts the bytes of all layers so far.
   Index bytes() const;
 
@@ -66,6 +70,7 @@ class KeyValueCache {
   device::Device& device_;
   Index blocks_, block_size_;
   std::vector<Layer> layers_;
+  std::vector<Index> ready_;  // bytes of keys and values, layer by layer, that `prepare` asked for
 };
 
 /// States that layers carry from position to position in memory of a fixed size (the window of a

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <utility>
 
@@ -102,6 +103,21 @@ std::unique_ptr<PageSource> private_pages() {
 
 std::unique_ptr<PageSource> reserved_pages() {
   return std::make_unique<ReservedPages>();
+}
+
+/// Kernels before 5.14 know no such advice: there a store to each small page does the same.
+void back_with_memory(void* first, std::size_t bytes) noexcept {
+  constexpr std::uintptr_t kPage = 4096;
+  const auto begin = reinterpret_cast<std::uintptr_t>(first) / kPage * kPage;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(first) + bytes;
+  if (::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE) == 0 ||
+      errno != EINVAL) {
+    return;  // where memory is short, whoever writes there is told
+  }
+  for (std::uintptr_t page = begin + kPage; page < end; page += kPage) {
+    volatile char* const byte = reinterpret_cast<char*>(page);
+    *byte = *byte;
+  }
 }
 
 CachingAllocator::CachingAllocator(std::unique_ptr<PageSource> pages, std::size_t granularity,

@@ -48,6 +48,10 @@ std::unique_ptr<PageSource> private_pages();
 /// Address space of it alone: pages that nobody writes to take no memory, however many there are.
 std::unique_ptr<PageSource> reserved_pages();
 
+/// Has the system hand out the memory of some addresses before anybody waits for it; what they hold
+/// stays as it is.
+void back_with_memory(void* first, std::size_t bytes) noexcept;
+
 /// Keeps every block for the next request of its size class, so that a steady step takes nothing
 /// from the system (never giving large buffers back is worth 1.4x of a step). Never touches the
 /// memory itself. Where no more can be had, unused large blocks are given back and it is tried

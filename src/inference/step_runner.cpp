@@ -57,11 +57,11 @@ void StepRunner::know(std::span<const AdapterHandle> adapters) {
   }
 }
 
-/// Runs a step of one token on the first and the last block, so that weights are packed and
+/// Runs a step of one token on the first two blocks, so that weights are packed and
 /// libraries planned before the first request comes.
 void StepRunner::warm_up() {
   const TokenIds ids = {0};
-  const std::vector<Index> first = {0}, second = {shape_.blocks - 1};
+  const std::vector<Index> first = {0}, second = {std::min<Index>(1, shape_.blocks - 1)};
   StepPlan plan;
   plan.sequences.push_back({.tokens = ids, .blocks = first, .state_to = shape_.states - 1});
   if (shape_.max_encoded > 0) {
@@ -155,6 +155,19 @@ void StepRunner::take_own_rows() {
   std::erase_if(adapted_, [](const auto& each) { return each.first == each.end; });
 }
 
+/// Blocks are handed out from the first one on, so memory is needed up to the last in use.
+void StepRunner::prepare_cache() {
+  Index used = 0;
+  for (const auto* pieces : {&pieces_, &encoded_}) {
+    for (const kernels::CachedPiece& piece : *pieces) {
+      for (const Index block : piece.blocks) {
+        used = std::max(used, block + 1);
+      }
+    }
+  }
+  cache_.prepare(used);
+}
+
 Tensor StepRunner::on_device(std::span<const std::int64_t> values) {
   const auto count = static_cast<Index>(values.size());
   const Tensor host = tensor::empty_on_host(device_, {count}, DType::i64);
@@ -228,6 +241,7 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
     take_own_blocks();
     take_own_rows();
   }
+  prepare_cache();
   const autograd::CachedPass pass{.cache = cache_,
                                   .states = states_,
                                   .weights = weights_,

@@ -45,6 +45,7 @@ class StepRunner {
   void encode(const SequenceStep& sequence);
   void take_own_blocks();
   void take_own_rows();
+  void prepare_cache();
   void adapt_rows(autograd::Adapter* adapter, Index first, Index count);
   models::Batch batch_of_rows(const tensor::Tensor& positions);
   /// Where the rows' blocks lie, for the kernels of a GPU; absent on the host.

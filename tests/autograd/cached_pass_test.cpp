@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 namespace mpitron::autograd {
 namespace cached_pass_test {
@@ -41,6 +42,48 @@ TEST(Adapter, MakesALayersUpdateOnce) {
   EXPECT_EQ(adapter.of_layer("model.q_proj", make), first);
   EXPECT_EQ(made, 1);
   EXPECT_EQ(adapter.of_layer("model.o_proj", [] { return Adapter::Joined(); }), nullptr);
+}
+
+/// Bytes of a tensor, from its beginning on, that have memory of their own.
+Index bytes_in_memory(const Tensor& tensor) {
+  constexpr Index kPage = 4096;
+  std::vector<unsigned char> present(static_cast<std::size_t>(tensor.view().bytes() / kPage));
+  char* const first = tensor.data<char>();  // of a page, but for what the tensor keeps before it
+  char* const page = first - reinterpret_cast<std::uintptr_t>(first) % kPage;
+  EXPECT_EQ(::mincore(page, present.size() * kPage, present.data()), 0);
+  const auto end = std::ranges::find_if(present, [](unsigned char page) { return page % 2 == 0; });
+  EXPECT_TRUE(std::all_of(end, present.end(), [](unsigned char page) { return page % 2 == 0; }));
+  return (end - present.begin()) * kPage;
+}
+
+TEST(CachedPass, MemoryOfTheCacheComesAPageAtATime) {
+  const auto device = device::make_device("host");
+  constexpr Index kBlocks = 400, kOfBlock = 8 * 16 * 64 * 4, kPage = Index{2} << 20;
+  KeyValueCache cache(*device, kBlocks, 16);
+  cache.prepare(1);  // no layer has memory yet
+  std::vector<Tensor> tensors;
+  for (const Index number : {1, 2, 3, 4}) {
+    const KeyValueCache::Layer& layer =
+        cache.layer(number, {.groups = 8, .key = 64, .value = 64, .dtype = DType::f32});
+    tensors.insert(tensors.end(), {layer.keys, layer.values});
+  }
+  tensors[0].data<char>()[5] = 7;
+  Index before = 0;
+  for (Index used = 1; used <= 130; ++used) {
+    cache.prepare(used);
+    Index now = 0;
+    for (const Tensor& tensor : tensors) {
+      const Index ready = bytes_in_memory(tensor);
+      EXPECT_GE(ready, used * kOfBlock);
+      EXPECT_LE(ready, used * kOfBlock + 2 * kPage);
+      now += ready;
+    }
+    EXPECT_LE(now - before, used == 1 ? 9 * kPage : kPage) << used;
+    before = now;
+  }
+  EXPECT_EQ(tensors[0].data<char>()[5], 7);
+  cache.prepare(kBlocks);
+  EXPECT_EQ(bytes_in_memory(tensors[7]), kBlocks * kOfBlock / 4096 * 4096);
 }
 
 TEST(CachedPass, BlocksAreCopiedInAllLayers) {

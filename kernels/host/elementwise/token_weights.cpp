@@ -82,21 +82,32 @@ T largest_of(const T* x, Index count) {
   return static_cast<T>(largest);
 }
 
-/// Writes the weights of a block, where they are wanted, and returns their sum.
+/// Stores the first of eight values, where they are wanted.
+void store(const Double& eight, double* to, Index count) {
+  if (to != nullptr && count > 0) {
+    __builtin_memcpy(to, &eight, static_cast<std::size_t>(count) * sizeof(double));
+  }
+}
+
+double* block_of(const Out& view, Index begin) {
+  return view ? view.as<double>() + begin : nullptr;
+}
+
+/// Writes what is wanted of the block that begins there, and returns the sum of its weights.
 template <class T>
-double weigh_block(const TokenWeights& kernel, const T* x, Index count, double* weights) {
+double weigh_block(const TokenWeights& kernel, Index begin, Index count) {
+  double *const weights = block_of(kernel.weights, begin), *scaled = block_of(kernel.scaled, begin);
   Double values[kTogether];
-  load_block(x, count, values);
+  load_block(kernel.x.as<T>() + begin, count, values);
   Double sums{};
   const double lead = kernel.largest / kernel.temperature;
   for (Index i = 0; i < kTogether; ++i) {
-    const Double eight = power_of_e(values[i] / kernel.temperature - lead);
+    const Double logits = kernel.temperature == 1 ? values[i] : values[i] / kernel.temperature;
+    const Double eight = power_of_e(logits - lead);
     sums += eight;
     const Index left = std::min<Index>(count - i * kTogether, kTogether);
-    if (weights != nullptr && left > 0) {
-      __builtin_memcpy(weights + i * kTogether, &eight,
-                       static_cast<std::size_t>(left) * sizeof(double));
-    }
+    store(eight, weights == nullptr ? nullptr : weights + i * kTogether, left);
+    store(logits, scaled == nullptr ? nullptr : scaled + i * kTogether, left);
   }
   double sum = 0;
   for (Index i = 0; i < kTogether; ++i) {
@@ -132,11 +143,9 @@ void run(device::HostStream&, const BlockMaxima& kernel) {
 
 void run(device::HostStream&, const TokenWeights& kernel) {
   const Index v = kernel.x.numel();
-  double* const weights = kernel.weights ? kernel.weights.as<double>() : nullptr;
   visit_type(kernel.x.dtype, [&]<class T>() {
     for_blocks_of_tokens(v, 4 * v, [&](Index block, Index begin, Index count) {
-      kernel.sums.as<double>()[block] = weigh_block(kernel, kernel.x.as<T>() + begin, count,
-                                                    weights == nullptr ? nullptr : weights + begin);
+      kernel.sums.as<double>()[block] = weigh_block<T>(kernel, begin, count);
     });
   });
 }

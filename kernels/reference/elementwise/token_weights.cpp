@@ -37,15 +37,19 @@ void run(device::ReferenceStream&, const BlockMaxima& kernel) {
 
 void run(device::ReferenceStream&, const TokenWeights& kernel) {
   const Reader x(kernel.x);
-  const Writer weights(kernel.weights), sums(kernel.sums);
+  const Writer weights(kernel.weights), scaled(kernel.scaled), sums(kernel.sums);
   for_token_blocks(kernel.x.numel(), [&](Index block, Index begin, Index end) {
     double sum = 0;
     for (Index i = begin; i < end; ++i) {
-      const double power = x(i) / kernel.temperature - kernel.largest / kernel.temperature;
+      const double logit = x(i) / kernel.temperature;
+      const double power = logit - kernel.largest / kernel.temperature;
       const double weight = power < -708 ? 0 : std::exp(power);
       sum += weight;
       if (kernel.weights) {
         weights.set(weight, i);
+      }
+      if (kernel.scaled) {
+        scaled.set(logit, i);
       }
     }
     sums.set(sum, block);

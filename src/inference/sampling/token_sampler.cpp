@@ -1,13 +1,14 @@
 #include "inference/sampling/token_sampler.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
 
-#include "kernels/elementwise/token_weights.h"
+#include "kernels/elementwise/nucleus.h"
 #include "utils/numbers/philox.h"
 
 // From logits to a token: penalties and biases, allowed tokens, temperature, top-k, top-p, draw.
@@ -71,7 +72,8 @@ TokenSampler::TokenSampler(Index vocabulary)
     : vocabulary_(vocabulary),
       maxima_(static_cast<std::size_t>(kernels::token_blocks(vocabulary))),
       weights_(static_cast<std::size_t>(vocabulary)),
-      sums_(maxima_.size()) {}
+      sums_(maxima_.size()),
+      workspace_(weights_.size() + 1) {}
 
 double uniform_draw(std::uint64_t seed, std::uint32_t choice, std::uint32_t position) {
   const Philox::Counter words =
@@ -152,41 +154,39 @@ void TokenSampler::keep_allowed(TokenMask allowed) {
   }
 }
 
-/// Takes the largest of all logits as they are.
-TokenId TokenSampler::take_largest(std::span<const float> logits) {
+/// Finds the largest of all logits as they are.
+void TokenSampler::take_largest(std::span<const float> logits) {
   float_maxima_.resize(maxima_.size());
   device::launch(stream_,
                  kernels::BlockMaxima{.x = view_of(logits), .maxima = view_of(float_maxima_)});
   const TokenId id = first_largest(logits, std::span<const float>(float_maxima_));
-  const double logit = logits[static_cast<std::size_t>(id)];
-  few_ = true;
-  candidates_.assign(1, {id, logit, 1});
-  return id;
+  std::ranges::copy(float_maxima_, maxima_.begin());
+  only_best_ = true;
+  best_ = {id, logits[static_cast<std::size_t>(id)], 1};
 }
 
-TokenId TokenSampler::largest() {
-  device::launch(stream_, kernels::BlockMaxima{.x = view_of(std::span<const double>(logits_)),
-                                               .maxima = view_of(maxima_)});
-  const TokenId id =
-      first_largest(std::span<const double>(logits_), std::span<const double>(maxima_));
-  few_ = true;
-  candidates_.assign(1, {id, logits_[static_cast<std::size_t>(id)], 1});
-  return id;
+/// Finds the largest of logits after what the rule made of them.
+void TokenSampler::take_largest_adjusted() {
+  const std::span<const double> logits = logits_;
+  device::launch(stream_, kernels::BlockMaxima{.x = view_of(logits), .maxima = view_of(maxima_)});
+  const TokenId id = first_largest(logits, std::span<const double>(maxima_));
+  only_best_ = true;
+  best_ = {id, logits_[static_cast<std::size_t>(id)], 1};
 }
 
-void TokenSampler::weigh(double temperature, double largest) {
-  few_ = false;
-  for (double& logit : logits_) {
-    logit /= temperature;
-  }
+/// Weighs logits, whose largest is `best_`, and divides them and their maxima by the
+/// temperature.
+void TokenSampler::weigh(const device::ConstTensorView& logits, double temperature) {
+  only_best_ = false;
   for (double& most : maxima_) {
     most /= temperature;
   }
-  device::launch(stream_, kernels::TokenWeights{.x = view_of(std::span<const double>(logits_)),
+  device::launch(stream_, kernels::TokenWeights{.x = logits,
                                                 .weights = view_of(weights_),
+                                                .scaled = view_of(logits_),
                                                 .sums = view_of(sums_),
-                                                .temperature = 1,
-                                                .largest = largest / temperature});
+                                                .temperature = temperature,
+                                                .largest = best_.logit});
 }
 
 /// Returns the `count`-th largest logit. As many blocks have one at least as large as their own
@@ -253,62 +253,60 @@ double TokenSampler::total() const {
   return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
-/// Keeps the likeliest tokens up to the one whose weight brings their mass beyond top_p. All that
-/// weigh less than an even share of what may be dropped weigh less than it together, so they are
-/// dropped at once; among the rest the half with the boundary is halved until few are left to sort.
+/// Keeps the likeliest tokens up to the one whose weight brings their mass beyond top_p. Of tokens
+/// as light as that one some are dropped: the order is that of logits, then of ids.
 void TokenSampler::keep_mass(double top_p) {
-  const double all = total(), least = (1 - top_p) * all / static_cast<double>(vocabulary_);
-  candidates_.clear();
+  const double limit = top_p * total();
+  std::array<double, 2> border{};
+  device::launch(
+      stream_, kernels::NucleusBorder{.weights = view_of(std::span<const double>(weights_)),
+                                      .sums = view_of(std::span<const double>(sums_)),
+                                      .border = device::TensorView(border.data(), DType::f64, {2}),
+                                      .workspace = view_of(workspace_),
+                                      .mass = limit});
+  const auto [least, heavier] = border;
+  tied_.clear();
   for_kept(least, [&](TokenId id, double weight) {
-    candidates_.push_back({id, logits_[static_cast<std::size_t>(id)], weight});
-  });
-  const auto before = [](const Candidate& a, const Candidate& b) {
-    return a.logit != b.logit ? a.logit > b.logit : a.id < b.id;
-  };
-  const double limit = top_p * all;
-  double mass = 0;
-  auto kept = candidates_.begin(), end = candidates_.end();
-  for (constexpr std::ptrdiff_t kFew = 64; end - kept > kFew;) {
-    const auto middle = kept + (end - kept) / 2;
-    std::nth_element(kept, middle, end, before);
-    const double upper = std::accumulate(
-        kept, middle, 0.0, [](double sum, const Candidate& c) { return sum + c.weight; });
-    if (mass + upper > limit) {
-      end = middle;
-    } else {
-      mass += upper;
-      kept = middle;
+    if (weight == least) {
+      tied_.push_back({id, logits_[static_cast<std::size_t>(id)], weight});
     }
+  });
+  if (!std::ranges::is_sorted(tied_, std::greater<>(), &Candidate::logit)) {
+    std::ranges::stable_sort(tied_, std::greater<>(), &Candidate::logit);
   }
-  std::sort(kept, end, before);
-  for (; kept != end && mass <= limit; ++kept) {
-    mass += kept->weight;
+  double mass = heavier;
+  for (const Candidate& candidate : tied_) {
+    if (mass > limit) {
+      weights_[static_cast<std::size_t>(candidate.id)] = 0;
+    }
+    mass += candidate.weight;
   }
-  candidates_.erase(kept, candidates_.end());
-  std::ranges::sort(candidates_, std::less<>(), &Candidate::id);
-  few_ = true;
+  device::launch(
+      stream_,
+      kernels::KeepWeights{.weights = view_of(weights_), .sums = view_of(sums_), .least = least});
 }
 
 std::optional<TokenId> TokenSampler::sample(std::span<const float> logits, const SamplingRule& rule,
                                             std::span<const TokenId> prompt,
                                             std::span<const TokenId> answer, TokenMask allowed) {
   const std::span<const float> known = logits.first(static_cast<std::size_t>(vocabulary_));
-  const bool greedy = rule.temperature <= 0 || rule.top_k == 1;
-  if (greedy && allowed.empty() && keeps_logits(rule, answer.size())) {
-    return take_largest(known);
+  const bool as_they_are = allowed.empty() && keeps_logits(rule, answer.size());
+  if (as_they_are) {
+    take_largest(known);
+  } else {
+    logits_.assign(known.begin(), known.end());
+    adjust(rule, prompt, answer);
+    keep_allowed(allowed);
+    take_largest_adjusted();
   }
-  logits_.assign(known.begin(), known.end());
-  adjust(rule, prompt, answer);
-  keep_allowed(allowed);
-  const TokenId best = largest();
-  const double top = logits_[static_cast<std::size_t>(best)];
-  if (top == kImpossible) {
+  if (best_.logit == kImpossible) {
     return std::nullopt;
   }
-  if (greedy) {
-    return best;
+  if (rule.temperature <= 0 || rule.top_k == 1) {
+    return best_.id;
   }
-  weigh(rule.temperature, top);
+  logits_.resize(known.size());
+  weigh(as_they_are ? view_of(known) : view_of(std::span<const double>(logits_)), rule.temperature);
   if (rule.min_p > 0 || (rule.top_k > 0 && rule.top_k < vocabulary_)) {
     const double least =
         rule.top_k > 0 && rule.top_k < vocabulary_ ? kth_largest(rule.top_k) : kImpossible;
@@ -322,8 +320,8 @@ std::optional<TokenId> TokenSampler::sample(std::span<const float> logits, const
 }
 
 std::vector<TokenSampler::Candidate> TokenSampler::candidates() const {
-  if (few_) {
-    return candidates_;
+  if (only_best_) {
+    return {best_};
   }
   std::vector<Candidate> kept;
   for_kept(0, [&](TokenId id, double weight) {
@@ -333,21 +331,11 @@ std::vector<TokenSampler::Candidate> TokenSampler::candidates() const {
 }
 
 TokenId TokenSampler::draw(double uniform) const {
-  double sum = 0;
-  if (few_) {
-    double all = 0;
-    for (const Candidate& candidate : candidates_) {
-      all += candidate.weight;
-    }
-    for (const Candidate& candidate : candidates_) {
-      sum += candidate.weight;
-      if (sum > uniform * all) {
-        return candidate.id;
-      }
-    }
-    return candidates_.back().id;
+  if (only_best_) {
+    return best_.id;
   }
   const double wanted = uniform * total();
+  double sum = 0;
   TokenId last = 0;
   for (std::size_t block = 0; block < sums_.size(); ++block) {
     if (sum + sums_[block] <= wanted || sums_[block] == 0) {

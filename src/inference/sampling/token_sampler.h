@@ -67,9 +67,9 @@ class TokenSampler {
   void keep_allowed(TokenMask allowed);
   void punish(const SamplingRule& rule, std::span<const TokenId> prompt,
               std::span<const TokenId> answer);
-  TokenId take_largest(std::span<const float> logits);
-  TokenId largest();
-  void weigh(double temperature, double largest);
+  void take_largest(std::span<const float> logits);
+  void take_largest_adjusted();
+  void weigh(const device::ConstTensorView& logits, double temperature);
   double kth_largest(Index count);
   void drop_below(const Threshold& least);
   double total() const;
@@ -84,8 +84,10 @@ class TokenSampler {
   std::vector<float> float_maxima_;
   std::vector<double> largest_;
   std::vector<int> counts_;
-  std::vector<Candidate> candidates_;  // of what is kept, where that is few
-  bool few_ = false;
+  std::vector<double> workspace_;
+  std::vector<Candidate> tied_;  // as likely as the last one of a nucleus
+  Candidate best_ = {};          // with the largest logit
+  bool only_best_ = true;        // and nothing else is kept
 };
 
 /// Returns the number in [0, 1) that decides the token at `position` of prompt and answer: 53 bits

@@ -127,56 +127,100 @@ TEST(TokenSampler, DrawsFromAMaskOnly) {
   EXPECT_EQ(sampler.sample(logits, {.banned = {7, 70}}, {}, {}, mask), std::nullopt);
 }
 
-/// The filters on a long row as plain loops would apply them.
-TEST(TokenSampler, FiltersLongRowsAsSortingWould) {
-  constexpr Index kVocabulary = 3000;
-  std::mt19937 random(2);
+/// Rows of logits of one kind.
+enum class Rows { random, tied, flat, peaked };
+
+std::vector<float> row_of(Rows kind, std::size_t vocabulary, unsigned seed) {
+  std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, 3);
-  std::vector<float> logits(kVocabulary);
+  std::vector<float> logits(vocabulary);
   for (float& logit : logits) {
-    logit = std::round(4 * normal(random)) / 4;  // with ties
+    logit = kind == Rows::flat ? 2.5F : normal(random);
+    logit = kind == Rows::tied ? std::round(4 * logit) / 4 : logit;
+    logit = kind == Rows::peaked ? logit - 20 : logit;
   }
+  logits[random() % vocabulary] += kind == Rows::peaked ? 30.0F : 0.0F;
+  return logits;
+}
+
+/// What the rule leaves of a row, as plain loops would: (logit over temperature, id), ids ascending.
+std::vector<std::pair<double, TokenId>> kept_by(const SamplingRule& rule,
+                                                const std::vector<float>& logits) {
+  std::vector<std::pair<double, TokenId>> kept;
+  for (const float logit : logits) {
+    kept.emplace_back(static_cast<double>(logit) / rule.temperature,
+                      static_cast<TokenId>(kept.size()));
+  }
+  std::ranges::stable_sort(kept, [](auto a, auto b) { return a.first > b.first; });
+  const double top = kept[0].first;
+  std::erase_if(kept, [&](auto each) { return std::exp(each.first - top) < rule.min_p; });
+  if (rule.top_k > 0 && rule.top_k < std::ssize(kept)) {
+    const double least = kept[static_cast<std::size_t>(rule.top_k) - 1].first;
+    std::erase_if(kept, [&](auto each) { return each.first < least; });
+  }
+  double all = 0, mass = 0;
+  for (const auto& each : kept) {
+    all += std::exp(each.first - top);
+  }
+  std::size_t count = 0;
+  while (count < kept.size() && (rule.top_p >= 1 || mass <= rule.top_p * all)) {
+    mass += std::exp(kept[count++].first - top);
+  }
+  kept.resize(count);
+  std::ranges::sort(kept, {}, [](auto each) { return each.second; });
+  return kept;
+}
+
+TEST(TokenSampler, FiltersLongRowsAsSortingWould) {
+  constexpr std::size_t kVocabulary = 3000;
   TokenSampler sampler(kVocabulary);
-  for (const SamplingRule& rule :
-       {SamplingRule{.temperature = 0.7}, SamplingRule{.top_k = 5}, SamplingRule{.top_k = 300},
-        SamplingRule{.top_p = 0.5}, SamplingRule{.top_p = 0.9999}, SamplingRule{.min_p = 0.1},
-        SamplingRule{.temperature = 2, .top_k = 100, .top_p = 0.8, .min_p = 0.01}}) {
-    std::vector<std::pair<double, TokenId>> kept;  // logit over temperature
-    for (TokenId id = 0; id < kVocabulary; ++id) {
-      kept.emplace_back(
-          static_cast<double>(logits[static_cast<std::size_t>(id)]) / rule.temperature, id);
+  for (const Rows rows : {Rows::random, Rows::tied, Rows::flat, Rows::peaked}) {
+    const std::vector<float> logits = row_of(rows, kVocabulary, 2);
+    for (const SamplingRule& rule :
+         {SamplingRule{.temperature = 0.7}, SamplingRule{.top_k = 5}, SamplingRule{.top_k = 300},
+          SamplingRule{.top_p = 1e-9}, SamplingRule{.top_p = 0.5}, SamplingRule{.top_p = 0.9999},
+          SamplingRule{.min_p = 0.1}, SamplingRule{.temperature = 5, .top_p = 0.95},
+          SamplingRule{.temperature = 2, .top_k = 100, .top_p = 0.8, .min_p = 0.01},
+          SamplingRule{.temperature = 0.8, .top_p = 0.9, .bias = {{7, 0.0}}}}) {
+      const auto kept = kept_by(rule, logits);
+      sampler.sample(logits, rule, {}, {});
+      const auto candidates = sampler.candidates();
+      ASSERT_EQ(candidates.size(), kept.size())
+          << static_cast<int>(rows) << " " << rule.top_k << " " << rule.top_p;
+      double mass = 0;
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        ASSERT_EQ(candidates[i].id, kept[i].second) << i;
+        ASSERT_EQ(candidates[i].logit, kept[i].first) << i;
+        mass += candidates[i].weight;
+      }
+      for (const double uniform : {0.0, 0.3, 0.77, 0.999999}) {
+        double sum = 0;
+        std::size_t drawn = 0;
+        while (sum <= uniform * mass && drawn < kept.size()) {
+          sum += candidates[drawn++].weight;
+        }
+        EXPECT_EQ(sampler.draw(uniform), kept[drawn - 1].second);
+      }
     }
-    std::ranges::stable_sort(kept, [](auto a, auto b) { return a.first > b.first; });
-    const double top = kept[0].first;
-    std::erase_if(kept, [&](auto each) { return std::exp(each.first - top) < rule.min_p; });
-    if (rule.top_k > 0 && rule.top_k < std::ssize(kept)) {
-      const double least = kept[static_cast<std::size_t>(rule.top_k) - 1].first;
-      std::erase_if(kept, [&](auto each) { return each.first < least; });
-    }
-    double all = 0, mass = 0;
-    for (const auto& each : kept) {
-      all += std::exp(each.first - top);
-    }
-    std::size_t count = 0;
-    while (count < kept.size() && (rule.top_p >= 1 || mass <= rule.top_p * all)) {
-      mass += std::exp(kept[count++].first - top);
-    }
-    kept.resize(count);
-    std::ranges::sort(kept, {}, [](auto each) { return each.second; });
+  }
+}
+
+/// The border of a nucleus is found by halving: a hundred rows of GPT-2's size keep what sorting
+/// them would, ids that are as likely as the last one in the order of ids.
+TEST(TokenSampler, NucleiAreWhatSortingLeaves) {
+  constexpr std::size_t kVocabulary = 50257;
+  TokenSampler sampler(kVocabulary);
+  for (unsigned i = 0; i < 100; ++i) {
+    const auto rows = static_cast<Rows>(i % 4);
+    const std::vector<float> logits = row_of(rows, kVocabulary, i);
+    const SamplingRule rule{.temperature = 0.5 + 0.1 * (i % 9), .top_p = 0.02 + 0.0097 * i};
+    const auto kept = kept_by(rule, logits);
     sampler.sample(logits, rule, {}, {});
     const auto candidates = sampler.candidates();
-    ASSERT_EQ(candidates.size(), kept.size()) << rule.top_k << " " << rule.top_p;
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      ASSERT_EQ(candidates[i].id, kept[i].second) << i;
-    }
-    for (const double uniform : {0.0, 0.3, 0.77, 0.999999}) {
-      double sum = 0;
-      std::size_t drawn = 0;
-      while (sum <= uniform * mass && drawn < kept.size()) {
-        sum += std::exp(kept[drawn++].first - top);
-      }
-      EXPECT_EQ(sampler.draw(uniform), kept[drawn - 1].second);
-    }
+    ASSERT_EQ(candidates.size(), kept.size()) << i;
+    EXPECT_TRUE(std::ranges::equal(candidates, kept, {}, &TokenSampler::Candidate::id,
+                                   [](auto each) { return each.second; }))
+        << i;
   }
 }
 

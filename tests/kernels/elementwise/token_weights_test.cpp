@@ -24,15 +24,16 @@ TEST(TokenWeights, WeightsAsTheReference) {
         Workbench bench;
         Twin& x = bench.input(type, {v}, 8);
         Twin& weights = bench.output(DType::f64, {v});
+        Twin& scaled = bench.output(DType::f64, {v});
         Twin& sums = bench.output(DType::f64, {token_blocks(v)});
         bench.check(
             [&](Side side) {
-              return TokenWeights{x(side), weights(side), sums(side), temperature, 8};
+              return TokenWeights{x(side), weights(side), scaled(side), sums(side), temperature, 8};
             },
             1e-14);
         bench.check(
             [&](Side side) {
-              return TokenWeights{x(side), Out(), sums(side), temperature, 8};
+              return TokenWeights{x(side), Out(), Out(), sums(side), temperature, 8};
             },
             1e-14);
       }
@@ -49,7 +50,7 @@ TEST(TokenWeights, AreExactOverTheirWholeRange) {
   const auto v = static_cast<Index>(x.size());
   std::vector<double> weights(x.size()), sums(static_cast<std::size_t>(token_blocks(v)));
   run_on_device(TokenWeights{In(x.data(), DType::f64, {v}),
-                             device::TensorView(weights.data(), DType::f64, {v}),
+                             device::TensorView(weights.data(), DType::f64, {v}), Out(),
                              device::TensorView(sums.data(), DType::f64, {token_blocks(v)})});
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double want = x[i] < -708 ? 0 : std::exp(x[i]);

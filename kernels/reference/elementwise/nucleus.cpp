@@ -1,0 +1,56 @@
+#include "kernels/elementwise/nucleus.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "kernels/reference/common/elements.h"
+
+namespace mpitron::kernels {
+
+using reference::Reader;
+using reference::Writer;
+
+/// Sorts all weights and walks from the heaviest to the border.
+void run(device::ReferenceStream&, const NucleusBorder& kernel) {
+  const Reader weights(kernel.weights), sums(kernel.sums);
+  const Writer border(kernel.border);
+  std::vector<double> sorted;
+  for (Index i = 0; i < kernel.weights.numel(); ++i) {
+    if (sums(i / kTokenBlock) > 0 && weights(i) > 0) {
+      sorted.push_back(weights(i));
+    }
+  }
+  std::ranges::sort(sorted, std::greater<>());
+  double heavier = 0, sum = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    heavier = i == 0 || sorted[i] < sorted[i - 1] ? sum : heavier;
+    sum += sorted[i];
+    if (sum > kernel.mass) {
+      border.set(sorted[i], 0);
+      border.set(heavier, 1);
+      return;
+    }
+  }
+  border.set(0, 0);
+  border.set(0, 1);
+}
+
+void run(device::ReferenceStream&, const KeepWeights& kernel) {
+  const Reader weights(kernel.weights), sums(kernel.sums);
+  const Writer kept(kernel.weights), left(kernel.sums);
+  for (Index block = 0; block < kernel.sums.numel(); ++block) {
+    if (sums(block) == 0) {
+      continue;
+    }
+    const Index end = std::min(kernel.weights.numel(), (block + 1) * kTokenBlock);
+    double sum = 0;
+    for (Index i = block * kTokenBlock; i < end; ++i) {
+      kept.set(weights(i) < kernel.least ? 0 : weights(i), i);
+      sum += weights(i);
+    }
+    left.set(sum, block);
+  }
+}
+
+}  // namespace mpitron::kernels
