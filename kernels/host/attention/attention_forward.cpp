@@ -76,7 +76,7 @@ class ForwardHead {
     std::fill_n(sum_, kQueryBlock, zero());
     const Index first = round_down(visible_.begin(q0), kKeyBlock);
     const Index last = visible_.end(q0 + rows - 1);
-    pack_keys(last);
+    pack_keys(visible_.end(q0 + padded - 1));
     for (Index k0 = first; k0 < last; k0 += kKeyBlock) {
       for (Index r = 0; r < padded; r += kRows) {
         const Index row = q0 + r;
