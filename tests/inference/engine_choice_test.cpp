@@ -36,7 +36,6 @@ TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {
 
 TEST(EngineChoice, AGpuTellsWhatItCannotCompute) {
   EXPECT_EQ(no_path_on_gpu(test::tiny_decoder({})), "");
-  EXPECT_NE(no_path_on_gpu(test::tiny_decoder({"--attention-output-gate"})), "");
   config::ModelConfig wide = test::tiny_decoder({"--kv-channels", "514"});
   EXPECT_NE(no_path_on_gpu(wide), "");
   wide.multi_latent_attention = true;

@@ -22,9 +22,11 @@ struct RandomDecoder {
       : device(std::move(on)), config(tiny_decoder(more)), model(config, *device) {
     model.initialize();
   }
-  /// Prompts of several lengths, two of them alike, greedy ones and drawn ones in turn.
-  static std::vector<inference::Answer> answers(inference::Engine& engine,
-                                                const inference::SchedulerSettings& settings) {
+  /// Prompts of several lengths, two of them alike, greedy ones and drawn ones in turn; with one
+  /// adapter after the other, and then none, where there are any.
+  static std::vector<inference::Answer> answers(
+      inference::Engine& engine, const inference::SchedulerSettings& settings,
+      const std::vector<inference::AdapterHandle>& adapters = {}) {
     const tokenizers::NullTokenizer tokenizer(kDecoderVocabulary - 1);
     std::vector<inference::GenerationRequest> requests;
     for (const Index length : {19, 3, 7, 19}) {
@@ -34,6 +36,8 @@ struct RandomDecoder {
       }
       request.sampling.temperature = static_cast<double>(requests.size() % 2);
       request.prompt_log_probs = length == 7;
+      const std::size_t turn = requests.size() % (adapters.size() + 1);
+      request.adapter = turn < adapters.size() ? adapters[turn] : nullptr;
       requests.push_back(std::move(request));
     }
     inference::Generator generator(engine, tokenizer, settings);

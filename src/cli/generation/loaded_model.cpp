@@ -166,6 +166,12 @@ inference::AdapterHandle LoadedModel::adapter(const std::string& wanted) const {
 }
 
 inference::AdapterHandle LoadedModel::read_adapter(const std::string& folder) {
+  if (ranks_.on_gpu() && model_->config().multi_latent_attention) {
+    throw_usage(
+        "--adapter {}: updates of latent attention are served on the host; give --device "
+        "host, or a model into which mpitron convert --merge-adapter has put them",
+        folder);
+  }
   return cli::read_adapter(ranks_.device(), model_->config(), ranks_.share(model_->config(), false),
                            ++adapters_read_, folder);
 }
@@ -209,12 +215,6 @@ void LoadedModel::read_model(const ModelOptions& options) {
 
 ModelOptions LoadedModel::for_device(ModelOptions options) const {
   const bool on_gpu = ranks_.on_gpu();
-  if (on_gpu && !options.adapters.empty()) {
-    throw_usage(
-        "--adapter {}: adapters serve on the host alone; give --device host, or a model "
-        "into which mpitron convert has merged it",
-        options.adapters[0]);
-  }
   options.block_size = options.block_size != 0 ? options.block_size : on_gpu ? 64 : 16;
   options.max_tokens = options.max_tokens != 0 ? options.max_tokens : on_gpu ? 2048 : 512;
   return options;

@@ -45,7 +45,6 @@ class LoadedModel {
 
   /// Returns whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
-  bool on_gpu() const { return ranks_.on_gpu(); }
   void follow() { ranks_.follow(*model_, shape_, handles()); }
   /// Adapters of the option --adapter, in its order.
   const std::vector<inference::ServedAdapter>& adapters() const { return adapters_; }
@@ -65,7 +64,7 @@ class LoadedModel {
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
 
  private:
-  /// Completes the options by what the device likes; Error(usage) for what it has not.
+  /// Completes the options by what the device likes.
   ModelOptions for_device(ModelOptions options) const;
   void check_device(const ModelOptions& options, const config::ModelConfig& config) const;
   void read_model(const ModelOptions& options);

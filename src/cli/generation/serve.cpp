@@ -77,9 +77,6 @@ inference::ServedAdapters::Reader reader_of(const ServeFlags& o, LoadedModel& mo
   if (!o.adapter_loading) {
     return {};
   }
-  if (model.on_gpu()) {
-    throw_usage("--allow-adapter-loading: adapters serve on the host alone; give --device host");
-  }
   return [&model](const std::string& folder) { return model.read_adapter(folder); };
 }
 

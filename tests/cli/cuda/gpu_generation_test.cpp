@@ -55,15 +55,37 @@ TEST_F(GpuGenerationTest, ServeAndChatAnswerAsGenerate) {
   EXPECT_TRUE(contains(chat.out, answer)) << chat.out << wanted.out;
 }
 
+TEST_F(GpuGenerationTest, AdaptersAnswerAsOnTheHost) {
+  const Words tuned = {"--device",
+                       "host",
+                       "--pretrained-checkpoint",
+                       "saved",
+                       "--save",
+                       "tuned",
+                       "--lr",
+                       "0.05",
+                       "--lora-rank",
+                       "2",
+                       "--lora-alpha",
+                       "8",
+                       "--lora-target-modules",
+                       "all-linear"};
+  ASSERT_EQ(run(kTinyMock + tuned).code, 0);
+  ASSERT_EQ(run({"adapter", "--load", "tuned", "--output", "peft"}).code, 0);
+  const Words prompt = {"--prompts", "1 2 3 4 5 6 7", "--num-tokens-to-generate", "12"};
+  const Words adapted = prompt + Words{"--adapter", "peft"};
+  const Finished host = run(command("generate", "host", adapted));
+  const Finished gpu = run(command("generate", "cuda", adapted));
+  EXPECT_EQ(gpu.code, 0) << gpu.err;
+  EXPECT_EQ(gpu.out, host.out);
+  EXPECT_NE(gpu.out, run(command("generate", "host", prompt)).out);
+}
+
 TEST_F(GpuGenerationTest, RefusesWhatAGpuHasNot) {
   const Words prompt = {"--prompts", "1"};
   expect_refused(command("generate", "cuda", prompt + Words{"--inference-weights", "int8"}), 2,
                  "--inference-weights int8: on a GPU products read the weights of --load in their "
                  "own type, fp32; give --inference-weights auto, or --device host");
-  expect_refused(command("generate", "cuda", prompt + Words{"--adapter", "peft"}), 2,
-                 "--adapter peft: adapters serve on the host alone");
-  expect_refused(command("serve", "cuda", {"--allow-adapter-loading"}), 2,
-                 "--allow-adapter-loading: adapters serve on the host alone");
   expect_refused(command("generate", "tpu", prompt), 2, "--device");
   expect_refused(command("generate", "host", prompt + Words{"--enable-cuda-graph"}), 2,
                  "--enable-cuda-graph: the model lies on the host; leave it out");

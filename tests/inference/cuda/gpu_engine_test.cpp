@@ -4,6 +4,7 @@
 #include "support/host_runtime.h"
 #include "tests/inference/encoded_steps.h"
 #include "tests/inference/random_decoder.h"
+#include "tests/inference/tiny_adapter.h"
 
 namespace mpitron::inference {
 namespace gpu_engine_test {
@@ -48,6 +49,25 @@ TEST_P(GpuEngineTest, AnswersAsTheHost) {
   }
 }
 
+/// Two adapters and the model alone in one batch, updated experts too.
+TEST(GpuAdapters, AnswerAsOnTheHost) {
+  for (const Flags& flags :
+       {Flags{"--group-query-attention", "--num-query-groups", "2", "--swiglu"},
+        Flags{"--num-experts", "4", "--moe-router-topk", "2", "--moe-token-dispatcher-type",
+              "alltoall", "--disable-bias-linear"}}) {
+    const auto answers_on = [&](const char* device) {
+      const test::RandomDecoder random(flags, device::make_device(device));
+      const std::vector<AdapterHandle> adapters = {
+          test::UpdatedModel(random.config, *random.device, 1).adapter(*random.device),
+          test::UpdatedModel(random.config, *random.device, 2).adapter(*random.device)};
+      CachedEngine engine(*random.device, random.model, Cut{8, 40, 4, 24}.shape(random.config),
+                          test::kDecoderVocabulary);
+      return random.answers(engine, {}, adapters);
+    };
+    test::expect_same(answers_on("cuda"), answers_on("host"), 1e-5);
+  }
+}
+
 TEST(GpuEncoder, DecodesWhatWasEncoded) {
   test::expect_decodes_what_was_encoded(*device::make_cuda_device(0));
 }
@@ -65,6 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
                        "--normalization", "RMSNorm", "--disable-bias-linear", "--bf16"},
                       2e-2},
         GpuEngineCase{"windows_and_sinks", {"--window-size", "5,0", "--softmax-type", "learnable"}},
+        GpuEngineCase{"output_gate", {"--attention-output-gate", "--softmax-type", "off-by-one"}},
         GpuEngineCase{"latent_attention",
                       {"--multi-latent-attention", "--q-lora-rank", "16", "--kv-lora-rank", "24",
                        "--qk-head-dim", "8", "--qk-pos-emb-head-dim", "4", "--v-head-dim", "12",
