@@ -38,5 +38,7 @@ void run(device::ReferenceStream&, const SigmoidGateForward&);
 void run(device::ReferenceStream&, const SigmoidGateBackward&);
 void run(device::HostStream&, const SigmoidGateForward&);
 void run(device::HostStream&, const SigmoidGateBackward&);
+void run(device::CudaStream&, const SigmoidGateForward&);
+void run(device::CudaStream&, const SigmoidGateBackward&);
 
 }  // namespace mpitron::kernels

@@ -10,6 +10,7 @@
 #include "models/t5/t5_batch.h"
 #include "models/vit/vit_batch.h"
 #include "ops/elementwise/cast.h"
+#include "tensor/host_fill.h"
 #include "utils/numbers/philox.h"
 
 // The same tokens through two models, as proof that a conversion kept the function and not only the
@@ -98,18 +99,22 @@ std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                       .prediction_depths = config.mtp_num_layers.value_or(0)}});
 }
 
-void load_values(models::Model& model, TensorSource& ours) {
+void load_values(device::Device& device, models::Model& model, TensorSource& ours) {
   for (autograd::Parameter& parameter : model.parameters()) {
     const HostTensor value = cast(ours.read(parameter.name), parameter.value.dtype());
     MPITRON_CHECK(value.shape() == parameter.shape, parameter.name);
-    tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()},
-                       parameter.placement.shard, parameter.value.view());
+    tensor::fill(device, parameter.value, [&](const device::TensorView& to) {
+      tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()},
+                         parameter.placement.shard, to);
+    });
   }
   for (autograd::Buffer& buffer : model.parameters().buffers()) {
     if (!buffer.fp8_history) {  // the rest is state of training
       const HostTensor value = cast(ours.read(buffer.name), buffer.value.dtype());
       MPITRON_CHECK(value.shape() == buffer.shape, buffer.name);
-      std::ranges::copy(value.bytes(), static_cast<std::byte*>(buffer.value.view().data));
+      tensor::fill(device, buffer.value, [&](const device::TensorView& to) {
+        std::ranges::copy(value.bytes(), static_cast<std::byte*>(to.data));
+      });
     }
   }
 }
@@ -118,7 +123,7 @@ std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, dev
                                           TensorSource& ours) {
   auto model = make_model(config, device);
   model->allocate();
-  load_values(*model, ours);
+  load_values(device, *model, ours);
   return model;
 }
 

@@ -24,12 +24,13 @@ std::vector<std::int64_t> make_prompt(Index length, const ModelDescription& desc
 std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                           device::Device& device);
 
-/// Returns the whole model with the values of these tensors, in memory of the host.
+/// Returns the whole model with the values of these tensors.
 std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, device::Device& device,
                                           TensorSource& ours);
 
-/// Gives a rank's part of a model the values of these tensors, of which it takes its shards.
-void load_values(models::Model& model, TensorSource& ours);
+/// Gives a rank's part of a model on `device` the values of these tensors, of which it takes its
+/// shards.
+void load_values(device::Device& device, models::Model& model, TensorSource& ours);
 
 /// Computes the logits of one sequence (of BERT the masked words'; T5's decoder reads what its
 /// encoder reads) over the padded vocabulary, on the host by the model that the tensors make. The

@@ -40,7 +40,7 @@ DeviceChoice choose_device(std::string_view wanted, const std::optional<VisibleG
     if (!automatic) {
       throw_environment(
           "--device cuda: this program was built without CUDA; run mpitron-cuda (make cuda builds "
-          "it), or leave --device out to train on the host");
+          "it), or leave --device out to compute on the host");
     }
     return {.name = "host"};
   }

@@ -21,7 +21,7 @@ CachedEngine::CachedEngine(device::Device& device, const models::Model& model, E
 }
 
 void CachedEngine::start(std::span<const StepPlan* const> plans) {
-  logits_ = runner_.logits(runner_.run(*plans[0]));
+  logits_ = runner_.step(*plans[0]);
 }
 
 }  // namespace mpitron::inference

@@ -19,6 +19,30 @@ std::string no_cached_path(const config::ModelConfig& config) {
   return "";
 }
 
+/// A warp keeps the sums of a head's values in registers: 16 of each lane.
+std::string no_path_on_gpu(const config::ModelConfig& config) {
+  constexpr Index kMostValues = 512;
+  const Index values = config.multi_latent_attention ? config.kv_lora_rank : config.kv_channels;
+  if (values > kMostValues) {
+    return fmt::format(
+        "its values have {} numbers for a head and position, a GPU's kernel takes "
+        "{}",
+        values, kMostValues);
+  }
+  return "";
+}
+
+/// A graph repeats the numbers in its kernels' arguments: rows of experts and places of states are
+/// such numbers.
+std::string no_recorded_steps(const config::ModelConfig& config) {
+  return config.moe ? "a step waits for the rows of its experts"
+         : config::keeps_states(config, 1, config.all_layers())
+             ? "layers with states read other places in each step"
+         : config.family().encoder_decoder ? "a step looks at what an encoder has left"
+         : !no_cached_path(config).empty() ? "it runs without a cache"
+                                           : "";
+}
+
 /// One for the state in front of a step and one for that behind it.
 Index states_for(const config::ModelConfig& config, Index slots) {
   return config::keeps_states(config, 1, config.all_layers()) ? 2 * slots : 0;

@@ -10,6 +10,13 @@ namespace mpitron::inference {
 /// can.
 std::string no_cached_path(const config::ModelConfig& config);
 
+/// Why a GPU cannot compute what a model does between its products, in a few words; empty where it
+/// can.
+std::string no_path_on_gpu(const config::ModelConfig& config);
+
+/// Why steps of a model cannot be recorded as graphs, in a few words; empty where they can.
+std::string no_recorded_steps(const config::ModelConfig& config);
+
 /// Places that engines need for what layers carry beside keys, with so many sequences at a time; 0
 /// where none carries anything.
 Index states_for(const config::ModelConfig& config, Index slots);

@@ -33,6 +33,7 @@ struct EngineShape {
   Index vocabulary = 0;   // true ids
   Index padded_vocabulary = 0;                        // columns of the logits
   std::optional<kernels::WeightFormat> weights = {};  // that products read; absent: the model's
+  bool graphs = false;  // steps of one token a sequence are recorded, on a GPU and one rank
 };
 
 /// One sequence's share of a step: a piece of its prompt, or the token that was drawn last, with

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "inference/step_tables.h"
 #include "kernels/elementwise/elementwise.h"
 #include "tensor/host_copy.h"
 
@@ -19,13 +20,6 @@ namespace {
 constexpr Index kKeptRows = 128;
 /// Rows of a sequence that are taken together, so that those before them are still kept.
 constexpr std::size_t kRowsAtOnce = 64;
-
-Tensor column(device::Device& device, const std::vector<std::int64_t>& values) {
-  const Tensor host =
-      tensor::empty_on_host(device, {static_cast<Index>(values.size()), 1}, DType::i64);
-  std::ranges::copy(values, host.data<std::int64_t>());
-  return tensor::to_device(device, host);
-}
 
 }  // namespace
 
@@ -113,14 +107,15 @@ void PredictionHeads::gather(Rows& rows, Index depth) {
 }
 
 Tensor PredictionHeads::run(const Rows& rows, Index depth) {
-  const autograd::CachedPass pass{
-      .cache = caches_.keys,
-      .states = caches_.states,
-      .weights = caches_.weights,
-      .pieces = rows.pieces,
-      .positions = column(device_, rows.positions).reshape({static_cast<Index>(rows.ids.size())})};
+  const auto count = static_cast<Index>(rows.ids.size());
+  const autograd::CachedPass pass{.cache = caches_.keys,
+                                  .states = caches_.states,
+                                  .weights = caches_.weights,
+                                  .pieces = rows.pieces,
+                                  .positions = on_device(device_, rows.positions),
+                                  .table = piece_table(device_, rows.pieces, count, true, table_)};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
-  const models::Batch batch{{models::kTokens, column(device_, rows.ids)}};
+  const models::Batch batch{{models::kTokens, on_device(device_, rows.ids).reshape({count, 1})}};
   return model_.predict(context, depth - 1, autograd::constant(rows.inputs), batch).value;
 }
 

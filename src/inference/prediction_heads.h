@@ -51,6 +51,7 @@ class PredictionHeads {
   Index depths_;
   std::vector<tensor::Tensor> kept_;  // by depth: the last rows of each slot
   std::vector<Progress> progress_;    // by slot
+  std::vector<std::int64_t> table_;
 };
 
 }  // namespace mpitron::inference

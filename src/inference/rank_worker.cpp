@@ -48,6 +48,19 @@ RankWorker::RankWorker(device::Device& device, const models::Model& model, const
       adapters_(std::move(adapters)),
       stand_in_blocks_{own_block_} {
   runner_.know(adapters_);
+  meet_neighbours();
+}
+
+/// Sends a number from stage to stage. NCCL connects two ranks when they first talk, and both wait
+/// for that: in a tick the next stage is not there yet.
+void RankWorker::meet_neighbours() const {
+  const Tensor number = Tensor::empty(device_, {1}, DType::f32);
+  if (place_.stage > 0) {
+    place_.groups.pipeline->receive(number.view(), place_.stage - 1).wait();
+  }
+  if (place_.stage + 1 < place_.stages) {
+    place_.groups.pipeline->send(number.view(), place_.stage + 1).wait();
+  }
 }
 
 Tensor RankWorker::receive_hidden(Index rows) {

@@ -40,6 +40,7 @@ class RankWorker {
 
  private:
   void run(const StepPlan& plan, Index rows);
+  void meet_neighbours() const;
   tensor::Tensor receive_hidden(Index rows);
 
   device::Device& device_;

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "config/layer_pattern.h"
+#include "inference/step_tables.h"
 #include "kernels/elementwise/elementwise.h"
 #include "ops/elementwise/embedding.h"
 #include "ops/parallel/collectives.h"
@@ -48,12 +49,15 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   if (shape_.own_drafts > 0) {
     heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
   }
+  if (shape_.graphs) {
+    graphs_.emplace(device, shape_);
+  }
 }
 
 void StepRunner::know(std::span<const AdapterHandle> adapters) {
-  known_.clear();
+  adapters_.known.clear();
   for (const AdapterHandle& each : adapters) {
-    known_.push_back(each.get());
+    adapters_.known.push_back(each.get());
   }
 }
 
@@ -77,10 +81,11 @@ void StepRunner::adapt_rows(autograd::Adapter* adapter, Index first, Index count
   if (adapter == nullptr) {
     return;
   }
-  if (!adapted_.empty() && adapted_.back().adapter == adapter && adapted_.back().end == first) {
-    adapted_.back().end += count;
+  if (!adapters_.rows.empty() && adapters_.rows.back().adapter == adapter &&
+      adapters_.rows.back().end == first) {
+    adapters_.rows.back().end += count;
   } else {
-    adapted_.push_back({adapter, first, first + count});
+    adapters_.rows.push_back({adapter, first, first + count});
   }
 }
 
@@ -90,7 +95,7 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
   std::span<const TokenId> drafts = drafted_;
   pieces_.clear();
   encoded_.clear();
-  adapted_.clear();
+  adapters_.rows.clear();
   ids_.clear();
   positions_.clear();
   wanted_.clear();
@@ -148,11 +153,11 @@ void StepRunner::take_own_rows() {
     values->resize(static_cast<std::size_t>(rows));
   }
   const Index begin = sharers_->rank() * rows;
-  for (autograd::AdaptedRows& each : adapted_) {
+  for (autograd::AdaptedRows& each : adapters_.rows) {
     each.first = std::clamp(each.first - begin, Index{0}, rows);
     each.end = std::clamp(each.end - begin, Index{0}, rows);
   }
-  std::erase_if(adapted_, [](const auto& each) { return each.first == each.end; });
+  std::erase_if(adapters_.rows, [](const auto& each) { return each.first == each.end; });
 }
 
 /// Blocks are handed out from the first one on, so memory is needed up to the last in use.
@@ -168,30 +173,20 @@ void StepRunner::prepare_cache() {
   cache_.prepare(used);
 }
 
-Tensor StepRunner::on_device(std::span<const std::int64_t> values) {
-  const auto count = static_cast<Index>(values.size());
-  const Tensor host = tensor::empty_on_host(device_, {count}, DType::i64);
-  std::ranges::copy(values, host.data<std::int64_t>());
-  return tensor::to_device(device_, host);
-}
-
+/// Pieces that the ranks share have rows for all of them.
 Tensor StepRunner::table_of(std::span<const kernels::CachedPiece> pieces, bool causal) {
-  if (device_.tensors_on_host() || pieces.empty()) {
-    return {};
-  }
   Index rows = 0;
   for (const kernels::CachedPiece& piece : pieces) {
     rows += piece.rows;
   }
-  kernels::append_piece_table(pieces, piece_of(rows) * sharers(), causal, table_);
-  return on_device(table_);
+  return piece_table(device_, pieces, piece_of(rows) * sharers(), causal, table_);
 }
 
 models::Batch StepRunner::batch_of_rows(const Tensor& positions) {
   const auto count = static_cast<Index>(ids_.size());
   models::Batch batch{{models::kPositionIds, positions.reshape({count, 1})}};
   images_.place_rows(ids_, batch);
-  batch[models::kTokens] = on_device(ids_).reshape({count, 1});
+  batch[models::kTokens] = on_device(device_, ids_).reshape({count, 1});
   return batch;
 }
 
@@ -207,15 +202,14 @@ void StepRunner::encode(const SequenceStep& sequence) {
                                   .states = states_,
                                   .weights = weights_,
                                   .pieces = std::span(&piece, 1),
-                                  .positions = on_device(positions_),
+                                  .positions = on_device(device_, positions_),
                                   .table = table_of(std::span(&piece, 1), true)};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   model_.encode(context, batch_of_rows(pass.positions));
 }
 
-/// Runs a pass: copies of blocks and states that the plan asks for come first, since its rows may
-/// write where they were.
-Var StepRunner::run(const StepPlan& plan, const Var& input) {
+/// Copies of blocks and states come before the plan's rows, which may write where they were.
+void StepRunner::copy_places(const StepPlan& plan) {
   for (const PlaceCopy& copy : plan.block_copies) {  // both lie at one rank
     if (sharers() == 1 || copy.from % sharers() == sharers_->rank()) {
       cache_.copy_block(copy.from / sharers(), copy.to / sharers());
@@ -224,6 +218,10 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
   for (const PlaceCopy& copy : plan.state_copies) {
     states_.copy(copy.from, copy.to);
   }
+}
+
+Var StepRunner::run(const StepPlan& plan, const Var& input) {
+  copy_places(plan);
   for (const SequenceStep& sequence : plan.sequences) {
     if (!sequence.encoder_tokens.empty()) {
       encode(sequence);
@@ -247,11 +245,11 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
                                   .weights = weights_,
                                   .pieces = pieces_,
                                   .encoded = encoded_,
-                                  .positions = on_device(positions_),
+                                  .positions = on_device(device_, positions_),
                                   .table = table_of(pieces_, true),
                                   .encoded_table = table_of(encoded_, false),
-                                  .adapted = adapted_,
-                                  .known = known_};
+                                  .adapted = adapters_.rows,
+                                  .known = adapters_.known};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Var hidden = model_.hidden(context, batch_of_rows(pass.positions), input);
   if (heads_) {
@@ -270,16 +268,54 @@ std::span<const float> StepRunner::logits(const Var& hidden) {
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Tensor all_rows =
       sharers() > 1 ? ops::join_first(context, hidden.value, *sharers_) : hidden.value;
-  const Tensor rows = ops::take_rows(context, ops::fold_rows(all_rows), on_device(wanted_));
-  const Var all = model_.output(
-      context, autograd::constant(rows.reshape({rows.shape()[0], 1, rows.shape()[1]})));
-  Tensor numbers = all.value;
-  if (numbers.dtype() != DType::f32) {
-    numbers = context.empty(all.value.shape(), DType::f32);
-    context.launch(kernels::Cast{.x = all.value.view(), .y = numbers.view()});
+  const Tensor rows =
+      ops::take_rows(context, ops::fold_rows(all_rows), on_device(device_, wanted_));
+  return on_host(numbers_of(context, rows));
+}
+
+/// The output layer's numbers of rows [t, h] in fp32, which is what is drawn from.
+Tensor StepRunner::numbers_of(autograd::Context& context, const Tensor& rows) {
+  const Tensor all =
+      model_
+          .output(context, autograd::constant(rows.reshape({rows.shape()[0], 1, rows.shape()[1]})))
+          .value;
+  if (all.dtype() == DType::f32) {
+    return all;
   }
-  logits_ = tensor::to_host(device_, numbers);
+  const Tensor numbers = context.empty(all.shape(), DType::f32);
+  context.launch(kernels::Cast{.x = all.view(), .y = numbers.view()});
+  return numbers;
+}
+
+std::span<const float> StepRunner::on_host(const Tensor& logits) {
+  logits_ = tensor::to_host(device_, logits);
   return {logits_.data<float>(), static_cast<std::size_t>(logits_.numel())};
+}
+
+/// The pass of a recorded step: it reads what changes from step to step in the device's memory
+/// alone, and neither waits nor copies.
+Tensor StepRunner::decode(const DecodeGraphs::Rows& rows) {
+  const autograd::CachedPass pass{.cache = cache_,
+                                  .states = states_,
+                                  .weights = weights_,
+                                  .pieces = rows.pieces,
+                                  .positions = rows.positions,
+                                  .table = rows.table};
+  autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
+  const Index count = rows.ids.numel();
+  const models::Batch batch{{models::kPositionIds, rows.positions.reshape({count, 1})},
+                            {models::kTokens, rows.ids.reshape({count, 1})}};
+  return numbers_of(context, ops::fold_rows(model_.hidden(context, batch, {}).value));
+}
+
+std::span<const float> StepRunner::step(const StepPlan& plan) {
+  if (!graphs_ || !DecodeGraphs::serves(plan)) {
+    return logits(run(plan));
+  }
+  copy_places(plan);
+  drafted_.clear();
+  const Tensor all = graphs_->run(plan, [this](const auto& rows) { return decode(rows); });
+  return on_host(all.slice(0, 0, static_cast<Index>(plan.sequences.size())));
 }
 
 }  // namespace mpitron::inference

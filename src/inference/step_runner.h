@@ -1,6 +1,7 @@
 #pragma once
 #include "autograd/cached_pass.h"
 #include "comm/groups/parallel_groups.h"
+#include "inference/decode_graphs.h"
 #include "inference/image_memory.h"
 #include "inference/prediction_heads.h"
 #include "models/base/model.h"
@@ -21,6 +22,9 @@ class StepRunner {
   void know(std::span<const AdapterHandle> adapters);
   /// Makes every layer take its memory and every product pack its weight.
   void warm_up();
+  /// Runs a whole step of a model that lies on this rank: its wanted rows' logits, fp32, valid
+  /// until the next call.
+  std::span<const float> step(const StepPlan& plan);
   /// What this rank's layers make of its piece of a step's rows, [t, 1, h]. `input`: what the stage
   /// before has made of them; unused where the model has the embedding. Without rows: absent.
   autograd::Var run(const StepPlan& plan, const autograd::Var& input = {});
@@ -37,10 +41,20 @@ class StepRunner {
   Index cache_bytes() const { return cache_.bytes() + states_.bytes(); }
   /// Of states alone.
   Index state_bytes() const { return states_.bytes(); }
+  /// How many kinds of steps were recorded (EngineShape::graphs).
+  Index recordings() const { return graphs_ ? graphs_->recordings() : 0; }
   /// Of the weights that a step reads.
   Index weight_bytes() const { return weights_.bytes(); }
 
  private:
+  struct Adapters {
+    std::vector<autograd::AdaptedRows> rows;  // of the last step
+    std::vector<autograd::Adapter*> known;    // whoever told of them keeps them
+  };
+  void copy_places(const StepPlan& plan);
+  tensor::Tensor decode(const DecodeGraphs::Rows& rows);
+  tensor::Tensor numbers_of(autograd::Context& context, const tensor::Tensor& rows);
+  std::span<const float> on_host(const tensor::Tensor& logits);
   void collect(std::span<const SequenceStep> sequences);
   void encode(const SequenceStep& sequence);
   void take_own_blocks();
@@ -48,9 +62,7 @@ class StepRunner {
   void prepare_cache();
   void adapt_rows(autograd::Adapter* adapter, Index first, Index count);
   models::Batch batch_of_rows(const tensor::Tensor& positions);
-  /// Where the rows' blocks lie, for the kernels of a GPU; absent on the host.
   tensor::Tensor table_of(std::span<const kernels::CachedPiece> pieces, bool causal);
-  tensor::Tensor on_device(std::span<const std::int64_t> values);
 
   device::Device& device_;
   const models::Model& model_;
@@ -63,11 +75,11 @@ class StepRunner {
   autograd::PackedWeights weights_;
   ImageMemory images_;
   std::optional<PredictionHeads> heads_;
+  std::optional<DecodeGraphs> graphs_;
   TokenIds drafted_;
   // The rows of the last step.
   std::vector<kernels::CachedPiece> pieces_, encoded_;
-  std::vector<autograd::AdaptedRows> adapted_;
-  std::vector<autograd::Adapter*> known_;  // whoever told of them keeps them
+  Adapters adapters_;
   std::vector<std::int64_t> ids_, positions_, wanted_;
   std::vector<std::int64_t> table_;
   std::vector<Index> own_blocks_;

@@ -2,23 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include "inference/engine_choice.h"
 #include "inference/uncached_engine.h"
 #include "support/host_runtime.h"
+#include "tests/inference/random_decoder.h"
 #include "tests/inference/recorded_answers.h"
-#include "tests/inference/tiny_decoder.h"
-#include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
 namespace cached_engine_test {
 
 constexpr double kTolerance = 1e-5;
 
-/// A step's shapes: how prompts are cut and how often blocks run out follow from them.
-struct Cut {
-  Index block_size, blocks, slots, step_tokens;
-  bool prefix_cache = true;
-};
+using test::Cut;
 
 std::vector<Answer> answers_of(Engine& engine, const test::GoldenModel& golden, bool prefix_cache) {
   const std::string text = "the old sailor sees the old sailor and the old sailor sees";
@@ -34,13 +28,6 @@ std::vector<Answer> answers_of(Engine& engine, const test::GoldenModel& golden, 
   }
   Generator generator(engine, *golden.tokenizer, {.prefix_cache = prefix_cache});
   return generator.run(requests);
-}
-
-void expect_same(const std::vector<TokenLogProbs>& got, const std::vector<TokenLogProbs>& want) {
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(got[i].token.value, want[i].token.value, kTolerance) << i;
-  }
 }
 
 TEST(CachedEngine, AnswersAsTheReference) {
@@ -73,49 +60,12 @@ TEST(CachedEngine, AnswersAsTheUncachedEngine) {
          {Cut{8, 100, 8, 512}, Cut{16, 50, 1, 7}, Cut{8, 14, 6, 9}, Cut{32, 100, 3, 64, false}}) {
       SCOPED_TRACE(::testing::Message()
                    << name << ", blocks of " << cut.block_size << ", steps of " << cut.step_tokens);
-      CachedEngine engine(*golden.device, golden.model,
-                          {.block_size = cut.block_size,
-                           .blocks = cut.blocks,
-                           .slots = cut.slots,
-                           .max_step_tokens = cut.step_tokens},
+      CachedEngine engine(*golden.device, golden.model, cut.shape(golden.model.config()),
                           vocabulary);
-      const std::vector<Answer> got = answers_of(engine, golden, cut.prefix_cache);
-      for (std::size_t i = 0; i < want.size(); ++i) {
-        SCOPED_TRACE(i);
-        EXPECT_EQ(got[i].tokens, want[i].tokens);
-        expect_same(got[i].log_probs, want[i].log_probs);
-        expect_same(got[i].prompt_log_probs, want[i].prompt_log_probs);
-      }
+      test::expect_same(answers_of(engine, golden, cut.prefix_cache), want, kTolerance);
     }
   }
 }
-
-/// A small model with random weights.
-struct RandomModel {
-  explicit RandomModel(std::vector<std::string> more)
-      : config(test::tiny_decoder(more)), model(config, *device) {
-    model.initialize();
-  }
-  std::vector<Answer> answers(Engine& engine, const SchedulerSettings& settings) {
-    const tokenizers::NullTokenizer tokenizer(60);
-    std::vector<GenerationRequest> requests;
-    for (const Index length : {19, 3, 7, 19}) {
-      GenerationRequest request{.max_tokens = 12, .log_probs = 2};
-      for (Index i = 0; i < length; ++i) {
-        request.prompt.push_back(static_cast<TokenId>((7 * i + length) % 5));
-      }
-      request.sampling.temperature = static_cast<double>(requests.size() % 2);
-      request.prompt_log_probs = length == 7;
-      requests.push_back(std::move(request));
-    }
-    Generator generator(engine, tokenizer, settings);
-    return generator.run(std::move(requests));
-  }
-
-  std::unique_ptr<device::Device> device = device::make_device("host");
-  config::ModelConfig config;
-  models::GptModel model;
-};
 
 /// Every kind of layer, with and without drafts: the text of the engine that computes everything
 /// anew, and its values.
@@ -144,26 +94,16 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
   for (std::vector<std::string> kind : kinds) {
     SCOPED_TRACE(kind.empty() ? "plain" : kind[0] + " " + std::to_string(kind.size()));
     kind.insert(kind.end(), rope.begin(), rope.end());
-    RandomModel random(kind);
+    const test::RandomDecoder random(kind);
     UncachedEngine uncached(*random.device, random.model,
-                            {.block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = 64}, 61);
+                            {.block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = 64},
+                            test::kDecoderVocabulary);
     const std::vector<Answer> want = random.answers(uncached, {.prefix_cache = false});
     for (const Cut& cut : {Cut{8, 40, 4, 64}, Cut{16, 30, 2, 5}, Cut{8, 7, 4, 9}}) {
       for (const Index drafts : {0, 4}) {
-        CachedEngine engine(*random.device, random.model,
-                            {.block_size = cut.block_size,
-                             .blocks = cut.blocks,
-                             .slots = cut.slots,
-                             .states = states_for(random.config, cut.slots),
-                             .max_step_tokens = cut.step_tokens,
-                             .own_drafts = drafts},
-                            61);
-        const std::vector<Answer> got = random.answers(engine, {.draft_tokens = drafts});
-        for (std::size_t i = 0; i < want.size(); ++i) {
-          EXPECT_EQ(got[i].tokens, want[i].tokens);
-          expect_same(got[i].log_probs, want[i].log_probs);
-          expect_same(got[i].prompt_log_probs, want[i].prompt_log_probs);
-        }
+        CachedEngine engine(*random.device, random.model, cut.shape(random.config, drafts),
+                            test::kDecoderVocabulary);
+        test::expect_same(random.answers(engine, {.draft_tokens = drafts}), want, kTolerance);
       }
     }
   }

@@ -34,6 +34,26 @@ TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {
   EXPECT_NE(no_cached_path(latent), "");
 }
 
+TEST(EngineChoice, AGpuTellsWhatItCannotCompute) {
+  EXPECT_EQ(no_path_on_gpu(test::tiny_decoder({})), "");
+  config::ModelConfig wide = test::tiny_decoder({"--kv-channels", "514"});
+  EXPECT_NE(no_path_on_gpu(wide), "");
+  wide.multi_latent_attention = true;
+  wide.kv_lora_rank = 512;
+  EXPECT_EQ(no_path_on_gpu(wide), "");
+}
+
+TEST(EngineChoice, StepsAreRecordedWhereTheirKernelsStayTheSame) {
+  EXPECT_EQ(no_recorded_steps(test::tiny_decoder({})), "");
+  EXPECT_NE(no_recorded_steps(test::tiny_decoder(
+                {"--num-experts", "4", "--moe-token-dispatcher-type", "alltoall"})),
+            "");
+  EXPECT_NE(no_recorded_steps(test::tiny_decoder(test::letters("M*-M", 4))), "");
+  config::ModelConfig t5 = test::tiny_decoder({});
+  t5.kind = config::ModelKind::t5;
+  EXPECT_NE(no_recorded_steps(t5), "");
+}
+
 TEST(EngineChoice, MakesTheEngineOfTheKind) {
   const auto device = device::make_device("host");
   models::GptModel model(

@@ -4,65 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include "config/parse/parse.h"
 #include "inference/cached_engine.h"
 #include "inference/sampling/log_probs.h"
-#include "inference/scheduling/generator.h"
 #include "models/llava/llava_batch.h"
-#include "models/llava/llava_model.h"
 #include "support/host_runtime.h"
+#include "tests/inference/tiny_vlm.h"
 #include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
 namespace image_memory_test {
 
-constexpr Index kEdge = 16, kPositions = 17;
-
-/// A GPT of two layers that sees images of 16 x 16 pixels.
-config::ModelConfig tiny_vlm(const std::string& positions) {
-  config::ModelConfig config = config::parse_run_config({"--model",
-                                                         "vlm",
-                                                         "--data-path",
-                                                         "unread",
-                                                         "--encoder-num-layers",
-                                                         "1",
-                                                         "--img-h",
-                                                         "16",
-                                                         "--img-w",
-                                                         "16",
-                                                         "--patch-dim",
-                                                         "4",
-                                                         "--num-layers",
-                                                         "2",
-                                                         "--hidden-size",
-                                                         "32",
-                                                         "--num-attention-heads",
-                                                         "4",
-                                                         "--seq-length",
-                                                         "64",
-                                                         "--max-position-embeddings",
-                                                         "64",
-                                                         "--dataloader-seq-length",
-                                                         "40",
-                                                         "--micro-batch-size",
-                                                         "1",
-                                                         "--train-iters",
-                                                         "1",
-                                                         "--lr",
-                                                         "1e-3",
-                                                         "--init-method-std",
-                                                         "0.3",
-                                                         "--tokenizer-type",
-                                                         "NullTokenizer",
-                                                         "--vocab-size",
-                                                         "60",
-                                                         "--untie-embeddings-and-output-weights",
-                                                         "--position-embedding-type",
-                                                         positions})
-                                   .model;
-  config.padded_vocab_size = 64;
-  return config;
-}
+using test::kEdge;
+using test::kPositions;
+using test::tiny_vlm;
 
 class ImagesInPrompts : public ::testing::Test {
  protected:
@@ -71,25 +25,6 @@ class ImagesInPrompts : public ::testing::Test {
                models::Model::Share{.groups = comm::groups_of_one(*world_),
                                     .part = nn::whole_model(tiny_vlm("rope"))}) {
     model_.initialize();
-  }
-
-  static PromptImage image(Index period) {
-    std::vector<float> pixels;
-    for (Index i = 0; i < 3 * kEdge * kEdge; ++i) {
-      pixels.push_back(static_cast<float>(i % period) / 2 - 1);
-    }
-    return std::make_shared<const std::vector<float>>(std::move(pixels));
-  }
-
-  /// Words, an image, words, another one and words; `images` may be fewer.
-  static GenerationRequest request(std::vector<PromptImage> images) {
-    GenerationRequest result{.prompt = {3}, .max_tokens = 6, .sampling = {.temperature = 0}};
-    for (std::size_t i = 0; i < images.size(); ++i) {
-      result.prompt.insert(result.prompt.end(), kPositions, config::kImageToken);
-      result.prompt.push_back(static_cast<TokenId>(5 + i));
-    }
-    result.images = std::move(images);
-    return result;
   }
 
   Answer answered(Engine& engine, GenerationRequest asked) {
@@ -140,7 +75,7 @@ class ImagesInPrompts : public ::testing::Test {
 };
 
 TEST_F(ImagesInPrompts, AreSeenAsInTraining) {
-  const PromptImage first = image(7), second = image(3);
+  const PromptImage first = test::image_of(7), second = test::image_of(3);
   std::vector<float> tiles = *first;
   tiles.insert(tiles.end(), second->begin(), second->end());
   std::vector<std::int64_t> text = {3, -200, 5, -200, 6};
@@ -155,7 +90,7 @@ TEST_F(ImagesInPrompts, AreSeenAsInTraining) {
   for (const Index step_tokens : {7, 512}) {
     CachedEngine own = engine(step_tokens);
     for (const char* place : {"computed", "in the cache"}) {
-      const Answer answer = answered(own, request({first, second}));
+      const Answer answer = answered(own, test::request_about({first, second}));
       EXPECT_EQ(answer.tokens, want) << place;
       for (std::size_t i = 0; i < values.size(); ++i) {
         EXPECT_NEAR(answer.log_probs[i].token.value, values[i], 1e-4) << place;
@@ -163,13 +98,14 @@ TEST_F(ImagesInPrompts, AreSeenAsInTraining) {
     }
   }
   CachedEngine own = engine(512);
-  const Answer swapped = answered(own, request({second, first}));
+  const Answer swapped = answered(own, test::request_about({second, first}));
   EXPECT_GT(std::abs(swapped.log_probs.front().token.value - values.front()), 1e-2);
 }
 
 TEST_F(ImagesInPrompts, KnowTheSamePixelsAgain) {
   CachedEngine own = engine(64);
-  const SeenImageHandle a = own.see(*image(1)), b = own.see(*image(2)), again = own.see(*image(1));
+  const SeenImageHandle a = own.see(*test::image_of(1)), b = own.see(*test::image_of(2)),
+                        again = own.see(*test::image_of(1));
   EXPECT_EQ(a, again);
   EXPECT_EQ(a->positions, kPositions);
   EXPECT_EQ(b->first, a->first - kPositions);
@@ -177,12 +113,12 @@ TEST_F(ImagesInPrompts, KnowTheSamePixelsAgain) {
 
 TEST_F(ImagesInPrompts, HaveTheirPlaces) {
   CachedEngine own = engine(64);
-  GenerationRequest asked = request({image(1)});
-  asked.images.push_back(image(2));
+  GenerationRequest asked = test::request_about({test::image_of(1)});
+  asked.images.push_back(test::image_of(2));
   EXPECT_THROW(answered(own, asked), Error);
   asked.images.clear();
   EXPECT_THROW(answered(own, asked), Error);
-  asked = request({image(1)});
+  asked = test::request_about({test::image_of(1)});
   asked.prompt_log_probs = true;
   EXPECT_THROW(answered(own, asked), Error);
 }

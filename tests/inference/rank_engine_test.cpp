@@ -3,14 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "inference/cached_engine.h"
-#include "inference/engine_choice.h"
-#include "inference/scheduling/generator.h"
-#include "models/gpt/gpt_model.h"
-#include "pipeline/stage_layout.h"
 #include "support/host_runtime.h"
+#include "tests/inference/random_decoder.h"
+#include "tests/inference/rank_run.h"
 #include "tests/inference/tiny_adapter.h"
-#include "tests/inference/tiny_decoder.h"
-#include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
 namespace rank_engine_test {
@@ -26,11 +22,7 @@ EngineShape shape_of(const config::ModelConfig& config) {
           .vocabulary = kVocabulary};
 }
 
-struct Layout {
-  const char* name;
-  Index ranks;
-  comm::ParallelSizes sizes;
-};
+using Layout = test::RankLayout;
 
 config::ModelConfig config_of(const std::vector<std::string>& more) {
   std::vector<std::string> flags = {
@@ -85,38 +77,17 @@ std::vector<Answer> alone(const config::ModelConfig& config, Index adapters) {
 std::vector<Answer> together(const config::ModelConfig& config, const Layout& layout,
                              const SchedulerSettings& settings, Index count) {
   std::vector<Answer> answers;
-  comm::run_thread_world(layout.ranks, [&](comm::World& world) {
-    const comm::RankGrid grid(layout.ranks, layout.sizes);
-    const comm::ParallelGroups groups = comm::make_parallel_groups(world, grid);
-    const RankPlace place = RankPlace::of(world, groups, grid);
-    config::ParallelConfig parallel;
-    parallel.pipeline_model_parallel_size = place.stages;
-    const pipeline::ChunkLayers layers =
-        pipeline::make_stage_layout(parallel, config.num_layers).layers(place.stage, 0);
-    const auto device = device::make_device("host");
-    const models::Model::Share share{.groups = groups,
-                                     .part = {.first_layer = layers.first,
-                                              .num_layers = layers.count,
-                                              .has_embedding = layers.has_embedding,
-                                              .has_output = layers.has_loss}};
-    models::GptModel model(config, *device, share);
-    model.initialize();
-    const std::vector<AdapterHandle> adapters = adapters_of(config, *device, share, count);
-    if (world.rank() > 0) {
-      return RankEngine::follow(*device, model, place, shape_of(config), adapters);
+  test::run_ranks(config, layout, "host", [&](const test::RankModel& rank) {
+    const std::vector<AdapterHandle> adapters = adapters_of(config, rank.device, rank.share, count);
+    const EngineShape shape = shape_of(config);
+    if (rank.world.rank() > 0) {
+      return RankEngine::follow(rank.device, rank.model, rank.place, shape, adapters);
     }
-    RankEngine engine(*device, model, place, grid, shape_of(config), adapters);
+    RankEngine engine(rank.device, rank.model, rank.place, rank.grid, shape, adapters);
     engine.idle();
     answers = answers_of(engine, settings, adapters);
   });
   return answers;
-}
-
-void expect_same(const std::vector<TokenLogProbs>& got, const std::vector<TokenLogProbs>& want) {
-  ASSERT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    EXPECT_NEAR(got[i].token.value, want[i].token.value, 1e-5) << i;
-  }
 }
 
 void expect_layouts_agree(const config::ModelConfig& config, const std::vector<Layout>& layouts,
@@ -125,13 +96,7 @@ void expect_layouts_agree(const config::ModelConfig& config, const std::vector<L
   for (const Layout& layout : layouts) {
     for (const Index drafts : with_drafts) {
       SCOPED_TRACE(::testing::Message() << layout.name << ", drafts " << drafts);
-      const std::vector<Answer> got = together(config, layout, {.draft_tokens = drafts}, adapters);
-      ASSERT_EQ(got.size(), want.size());
-      for (std::size_t i = 0; i < want.size(); ++i) {
-        EXPECT_EQ(got[i].tokens, want[i].tokens) << i;
-        expect_same(got[i].log_probs, want[i].log_probs);
-        expect_same(got[i].prompt_log_probs, want[i].prompt_log_probs);
-      }
+      test::expect_same(together(config, layout, {.draft_tokens = drafts}, adapters), want, 1e-5);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include "autograd/cached_pass.h"
 #include "inference/engine_interface.h"
 #include "models/gpt/gpt_model.h"
+#include "tensor/host_fill.h"
 #include "utils/text/hash.h"
 
 namespace mpitron::test {
@@ -32,7 +33,7 @@ struct UpdatedModel {
     model.initialize();
     for (autograd::Parameter& parameter : *parameters) {
       if (parameter.role.low_rank && parameter.name.ends_with("lora_B.weight")) {
-        fill(parameter);
+        fill(device, parameter);
       }
     }
   }
@@ -62,16 +63,18 @@ struct UpdatedModel {
   Index adapter_number;
 
  private:
-  void fill(autograd::Parameter& parameter) const {
+  void fill(device::Device& device, autograd::Parameter& parameter) const {
     const tensor::Shard& shard = parameter.placement.shard;
     const Index columns = parameter.value.shape()[1];
     const double phase = static_cast<double>(hash64(parameter.name) % 1000);
-    for (Index i = 0; i < parameter.value.numel(); ++i) {
-      const Index row = shard.whole() ? i / columns : shard.global(i / columns);
-      parameter.value.data<float>()[i] = static_cast<float>(
-          0.2 * std::sin(phase + 1.7 * static_cast<double>(row * columns + i % columns) +
-                         static_cast<double>(adapter_number)));
-    }
+    tensor::fill(device, parameter.value, [&](const device::TensorView& to) {
+      for (Index i = 0; i < to.numel(); ++i) {
+        const Index row = shard.whole() ? i / columns : shard.global(i / columns);
+        static_cast<float*>(to.data)[i] = static_cast<float>(
+            0.2 * std::sin(phase + 1.7 * static_cast<double>(row * columns + i % columns) +
+                           static_cast<double>(adapter_number)));
+      }
+    });
   }
 };
 

@@ -1,14 +1,27 @@
 #include "cli/generation/generation_ranks.h"
 
+#include "cli/run/launch.h"
 #include "config/layer_pattern.h"
 #include "inference/engine_choice.h"
 #include "pipeline/stage_layout.h"
 #include "utils/error.h"
 
 // Layout options of the commands that generate, and what follows from them on each rank: its
-// groups, its part of the model, and whether it answers (rank 0) or follows.
+// device, its groups, its part of the model, and whether it answers (rank 0) or follows.
 
 namespace mpitron::cli {
+namespace {
+
+/// The options in the words of training, which says how a run comes to its device.
+config::ParallelConfig transport_of(const GenerationLayout& layout) {
+  config::ParallelConfig parallel;
+  if (layout.backend != "nccl") {
+    parallel.distributed_backend = config::DistributedBackend::mpi;
+  }
+  return parallel;
+}
+
+}  // namespace
 
 void GenerationLayout::declare(Flags& flags) {
   flags.option("--tensor-model-parallel-size", tensor, "ranks that share each layer");
@@ -19,11 +32,21 @@ void GenerationLayout::declare(Flags& flags) {
                "ranks that share each expert; 0: as --tensor-model-parallel-size");
   flags.option("--distributed-timeout-minutes", timeout_minutes,
                "a rank that lets others wait for so long ends the job");
+  flags.option("--device", device,
+               "where the model and its cache lie: auto is a GPU where the program has kernels for "
+               "one and there is one, else the host");
+  flags.choices({"auto", "host", "cuda"});
+  flags.option("--distributed-backend", backend,
+               "how tensors travel between ranks with GPUs: nccl, or through the host (mpi, gloo), "
+               "which may share a GPU");
+  flags.choices({"nccl", "mpi", "gloo"});
 }
 
 GenerationRanks::GenerationRanks(const GenerationLayout& layout, std::shared_ptr<comm::World> world)
     : layout_(layout),
-      world_(std::move(world)),
+      host_(std::move(world)),
+      device_(make_run_device(layout.device, *host_, transport_of(layout))),
+      world_(comm::world_for_device(host_, *device_, device_transport(transport_of(layout)))),
       grid_(world_->size(), {.tensor = layout.tensor,
                              .context = layout.context,
                              .pipeline = layout.pipeline,
@@ -38,6 +61,9 @@ inference::RankPlace GenerationRanks::place() const {
 /// Finds out before weights are read whether the model can be cut so: everything that tensor ranks
 /// divide is counted here, with the name that the message gives it.
 void GenerationRanks::check(const config::ModelConfig& config, const std::string& path) const {
+  if (const std::string missing = inference::no_path_on_gpu(config); on_gpu() && !missing.empty()) {
+    throw_usage("{}: {}; give --device host", path, missing);
+  }
   if (world_->size() == 1) {
     return;
   }
@@ -82,20 +108,19 @@ models::Model::Share GenerationRanks::share(const config::ModelConfig& config,
 }
 
 std::unique_ptr<inference::Engine> GenerationRanks::engine(
-    device::Device& device, const models::Model& model, const inference::EngineShape& shape,
+    const models::Model& model, const inference::EngineShape& shape,
     std::vector<inference::AdapterHandle> adapters) const {
   if (world_->size() == 1) {
-    return inference::make_engine(device, model, shape, shape.vocabulary);
+    return inference::make_engine(*device_, model, shape, shape.vocabulary);
   }
-  return leads() ? std::make_unique<inference::RankEngine>(device, model, place(), grid_, shape,
+  return leads() ? std::make_unique<inference::RankEngine>(*device_, model, place(), grid_, shape,
                                                            std::move(adapters))
                  : nullptr;
 }
 
-void GenerationRanks::follow(device::Device& device, const models::Model& model,
-                             const inference::EngineShape& shape,
+void GenerationRanks::follow(const models::Model& model, const inference::EngineShape& shape,
                              std::vector<inference::AdapterHandle> adapters) const {
-  inference::RankEngine::follow(device, model, place(), shape, std::move(adapters));
+  inference::RankEngine::follow(*device_, model, place(), shape, std::move(adapters));
 }
 
 }  // namespace mpitron::cli

@@ -5,13 +5,13 @@
 #include "cli/generation/adapter_folder.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
+#include "device/free_memory.h"
 #include "inference/engine_choice.h"
 #include "inference/scheduling/batching_limits.h"
 #include "models/make_model.h"
 #include "nn/layers/layer_rows.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
-#include "utils/system/machine.h"
 
 // From --load to an engine that generates: the checkpoint of any known format, its configuration
 // made fit for generation, its tokenizer, adapters, and a cache as large as options or memory
@@ -91,12 +91,12 @@ void ModelOptions::declare(Flags& flags) {
   flags.option("--inference-max-seq-length", max_length,
                "longest prompt with its answer; 0: the model's positions");
   flags.option("--inference-dynamic-batching-block-size", block_size,
-               "tokens of a cache block, a power of two from 8");
+               "tokens of a cache block, a power of two from 8; 0: 16, on a GPU 64");
   flags.option("--inference-dynamic-batching-buffer-size-gb", cache_gigabytes,
                "memory of the cache on each rank; 0: what --inference-max-requests answers need, "
                "at most 90 % of what the weights leave");
   flags.option("--inference-dynamic-batching-max-tokens-override", max_tokens,
-               "tokens of all answers in one step");
+               "tokens of all answers in one step; 0: 512, on a GPU 2048");
   flags.option("--inference-dynamic-batching-prefix-caching", prefix_cache,
                "whether prompts that begin alike share what is computed for them");
   flags.choices({"on", "off"});
@@ -107,16 +107,21 @@ void ModelOptions::declare(Flags& flags) {
                "what products read weights in: int8 has a scale for each output, q4 4 bits and a "
                "scale for 32 inputs; auto: the model's type");
   flags.choices({"auto", "fp32", "bf16", "fp16", "int8", "q4"});
+  flags.flag(
+      "--enable-cuda-graph", graphs,
+      "steps in which every answer goes on by one token are recorded on the GPU and replayed "
+      "with one launch");
   layout.declare(flags);
 }
 
 /// Order: names of adapters are checked first, since they cost nothing; the cache comes last, since
 /// it takes what the weights leave.
-LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::World> world)
-    : name(options.name.empty()
-               ? std::filesystem::path(options.load).lexically_normal().filename().string()
-               : options.name),
-      ranks_(options.layout, std::move(world)) {
+LoadedModel::LoadedModel(const ModelOptions& given, std::shared_ptr<comm::World> world)
+    : name(given.name.empty()
+               ? std::filesystem::path(given.load).lexically_normal().filename().string()
+               : given.name),
+      ranks_(given.layout, std::move(world)) {
+  const ModelOptions options = for_device(given);
   check_numbers(options);
   const std::vector<AdapterFolder> folders = adapter_folders(options.adapters, name);
   read_model(options);
@@ -125,7 +130,7 @@ LoadedModel::LoadedModel(const ModelOptions& options, std::shared_ptr<comm::Worl
         {.name = each.name, .folder = each.folder, .adapter = read_adapter(each.folder)});
   }
   shape_ = engine_shape(options);
-  engine = ranks_.engine(*device_, *model_, shape_, handles());
+  engine = ranks_.engine(*model_, shape_, handles());
 }
 
 std::vector<inference::AdapterHandle> LoadedModel::handles() const {
@@ -161,7 +166,13 @@ inference::AdapterHandle LoadedModel::adapter(const std::string& wanted) const {
 }
 
 inference::AdapterHandle LoadedModel::read_adapter(const std::string& folder) {
-  return cli::read_adapter(*device_, model_->config(), ranks_.share(model_->config(), false),
+  if (ranks_.on_gpu() && model_->config().multi_latent_attention) {
+    throw_usage(
+        "--adapter {}: updates of latent attention are served on the host; give --device "
+        "host, or a model into which mpitron convert --merge-adapter has put them",
+        folder);
+  }
+  return cli::read_adapter(ranks_.device(), model_->config(), ranks_.share(model_->config(), false),
                            ++adapters_read_, folder);
 }
 
@@ -195,27 +206,64 @@ void LoadedModel::read_model(const ModelOptions& options) {
     throw_usage("the tokenizer has {} ids, the model of --load {} has {}: choose its own tokenizer",
                 tokenizer->vocab_size(), options.load, reader.description().stored_vocab_size());
   }
-  device_ = device::make_device("host", ranks_.world().make_allocator());
-  model_ = models::make_model(config, *device_, ranks_.share(config, options.draft_tokens > 0));
+  check_device(options, config);
+  model_ =
+      models::make_model(config, ranks_.device(), ranks_.share(config, options.draft_tokens > 0));
   model_->allocate();
-  convert::load_values(*model_, reader.ours());
+  convert::load_values(ranks_.device(), *model_, reader.ours());
 }
 
+ModelOptions LoadedModel::for_device(ModelOptions options) const {
+  const bool on_gpu = ranks_.on_gpu();
+  options.block_size = options.block_size != 0 ? options.block_size : on_gpu ? 64 : 16;
+  options.max_tokens = options.max_tokens != 0 ? options.max_tokens : on_gpu ? 2048 : 512;
+  return options;
+}
+
+/// Packed weights are the host's: on a GPU products read the parameters as they are. Graphs are the
+/// GPU's, of steps that one rank makes alone.
+void LoadedModel::check_device(const ModelOptions& options,
+                               const config::ModelConfig& config) const {
+  const auto format = kernels::weight_format(options.weights);
+  const auto own = kernels::weight_format(config.params_dtype);
+  if (ranks_.on_gpu() && format && *format != own) {
+    throw_usage(
+        "--inference-weights {}: on a GPU products read the weights of --load in their own "
+        "type, {}; give --inference-weights auto, or --device host",
+        options.weights, kernels::facts(own).name);
+  }
+  if (!options.graphs) {
+    return;
+  }
+  const std::string missing = !ranks_.on_gpu()            ? "the model lies on the host"
+                              : ranks_.world().size() > 1 ? "several ranks make a step"
+                              : options.draft_tokens > 0  ? "--num-speculative-tokens is given"
+                                                          : inference::no_recorded_steps(config);
+  if (!missing.empty()) {
+    throw_usage("--enable-cuda-graph: {}; leave it out", missing);
+  }
+}
+
+/// All ranks have as many blocks as the one that has the least memory left.
 inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) const {
   const CacheSize cache{.config = model_->config(),
                         .first_layer = model_->part().first_layer,
                         .layers = model_->part().num_layers,
                         .block_size = options.block_size,
                         .tensor_ranks = options.layout.tensor,
-                        .context_ranks = options.layout.context};
+                        .context_ranks = options.layout.context,
+                        .free_memory = device::free_memory(ranks_.device())};
+  const Index blocks = cache.blocks(options.max_requests, options.cache_gigabytes);
   return {.block_size = options.block_size,
-          .blocks = cache.blocks(options.max_requests, options.cache_gigabytes),
+          .blocks = static_cast<Index>(
+              ranks_.world().all()->reduce(static_cast<double>(blocks), comm::Reduction::minimum)),
           .slots = options.max_requests,
           .states = inference::states_for(model_->config(), options.max_requests),
           .max_step_tokens = options.max_tokens,
           .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),
-          .weights = kernels::weight_format(options.weights)};
+          .weights = kernels::weight_format(options.weights),
+          .graphs = options.graphs};
 }
 
 template <class F>
@@ -266,7 +314,7 @@ Index CacheSize::blocks(Index requests, double gigabytes) const {
   const Index one = (of_one + context_ranks - 1) / context_ranks * context_ranks;
   const auto states = static_cast<double>(requests * state_bytes());
   const double room =
-      gigabytes > 0 ? gigabytes * kGigabyte : kShareOfTheRest * static_cast<double>(free_memory());
+      gigabytes > 0 ? gigabytes * kGigabyte : kShareOfTheRest * static_cast<double>(free_memory);
   const auto keys = static_cast<double>(one / context_ranks * block_bytes());
   if (states + keys > room) {
     throw_usage(

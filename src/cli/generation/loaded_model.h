@@ -5,6 +5,7 @@
 #include "inference/protocol/served_adapters.h"
 #include "inference/scheduling/scheduler.h"
 #include "tokenizers/chat/chat_template.h"
+#include "utils/system/machine.h"
 
 namespace mpitron::cli {
 
@@ -14,13 +15,14 @@ struct ModelOptions {
   std::string name;  // as requests know it; empty: the folder's
   tokenizers::TokenizerOptions tokenizer{.type = ""};
   Index max_requests = 8;
-  Index block_size = 16;
-  Index max_tokens = 512;      // of a step
+  Index block_size = 0;        // 0: 16, on a GPU 64
+  Index max_tokens = 0;        // of a step; 0: 512, on a GPU 2048
   Index max_length = 0;        // of a prompt with its answer; 0: the model's
   double cache_gigabytes = 0;  // 0: what the requests can need, or what is left
   std::string weights = "auto";
   std::string prefix_cache = "on";
   Index draft_tokens = 0;
+  bool graphs = false;
   std::vector<std::string> adapters;  // of declare_adapters
   GenerationLayout layout;
 
@@ -43,7 +45,7 @@ class LoadedModel {
 
   /// Returns whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
-  void follow() { ranks_.follow(*device_, *model_, shape_, handles()); }
+  void follow() { ranks_.follow(*model_, shape_, handles()); }
   /// Adapters of the option --adapter, in its order.
   const std::vector<inference::ServedAdapter>& adapters() const { return adapters_; }
   /// Returns the only adapter, null without --adapter. Error(usage) where several are given.
@@ -62,12 +64,14 @@ class LoadedModel {
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
 
  private:
+  /// Completes the options by what the device likes.
+  ModelOptions for_device(ModelOptions options) const;
+  void check_device(const ModelOptions& options, const config::ModelConfig& config) const;
   void read_model(const ModelOptions& options);
   std::vector<inference::AdapterHandle> handles() const;
   inference::EngineShape engine_shape(const ModelOptions& options) const;
 
   GenerationRanks ranks_;
-  std::unique_ptr<device::Device> device_;
   std::unique_ptr<models::Model> model_;
   std::vector<inference::ServedAdapter> adapters_;
   Index adapters_read_ = 0;
@@ -85,6 +89,7 @@ struct CacheSize {
   Index layers = 1;       // of it
   Index block_size = 16;
   Index tensor_ranks = 1, context_ranks = 1;
+  Index free_memory = mpitron::free_memory();  // bytes, of the host or the GPU
 
   /// Bytes of one block on each rank that holds it, over all layers of its stage.
   Index block_bytes() const;

@@ -9,6 +9,7 @@
 #include "io/arrays/safetensors.h"
 #include "io/logs/json_text.h"
 #include "models/gpt/gpt_model.h"
+#include "tensor/host_fill.h"
 #include "tokenizers/make_tokenizer.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -23,40 +24,41 @@ namespace {
 using inference::ReplayRow;
 namespace fs = std::filesystem;
 
-/// A recorded model with its weights on the host, as `mpitron serve` would hold it.
+/// A recorded model with its weights on the ranks' device, as `mpitron serve` would hold it.
 class RecordedModel {
  public:
   RecordedModel(const fs::path& folder, const tokenizers::Tokenizer& tokenizer,
                 const GenerationRanks& ranks)
       : ranks_(ranks),
-        device_(device::make_device("host", ranks.world().make_allocator())),
         config_(config_of(folder, ranks)),
-        model_(config_, *device_, ranks.share(config_, false)),
+        model_(config_, ranks.device(), ranks.share(config_, false)),
         shape_{.block_size = 16, .blocks = 64, .slots = 8, .vocabulary = tokenizer.vocab_size()} {
     model_.allocate();
     const io::SafetensorsFile weights((folder / "weights.safetensors").string());
     const auto take = [&](const std::string& name, const Shape& shape, const tensor::Shard& shard,
-                          const device::TensorView& value) {
+                          const tensor::Tensor& value) {
       const auto& stored = weights.at(name);
       if (io::checked_numel(stored) != shape.numel()) {
         throw_data("{}: {} has {} elements, the model {}", folder.string(), name,
                    io::checked_numel(stored), shape.numel());
       }
-      tensor::take_shard({stored.data.data(), value.dtype, shape}, shard, value);
+      tensor::fill(ranks.device(), value, [&](const device::TensorView& to) {
+        tensor::take_shard({stored.data.data(), to.dtype, shape}, shard, to);
+      });
     };
     for (autograd::Parameter& parameter : model_.parameters()) {
-      take(parameter.name, parameter.shape, parameter.placement.shard, parameter.value.view());
+      take(parameter.name, parameter.shape, parameter.placement.shard, parameter.value);
     }
     for (autograd::Buffer& bias : model_.parameters().buffers()) {
       if (!bias.fp8_history) {  // the rest is state of training
-        take(bias.name, bias.shape, {}, bias.value.view());
+        take(bias.name, bias.shape, {}, bias.value);
       }
     }
-    engine_ = ranks.engine(*device_, model_, shape_);
+    engine_ = ranks.engine(model_, shape_);
   }
   /// Returns the engine, which only the rank that leads has.
   inference::Engine& engine() const { return *engine_; }
-  void follow() const { ranks_.follow(*device_, model_, shape_); }
+  void follow() const { ranks_.follow(model_, shape_); }
 
  private:
   /// Parses the recorded flags as a run's, with values for what a run needs and generation does not
@@ -75,7 +77,6 @@ class RecordedModel {
   }
 
   const GenerationRanks& ranks_;
-  std::unique_ptr<device::Device> device_;
   config::ModelConfig config_;
   models::GptModel model_;
   inference::EngineShape shape_;

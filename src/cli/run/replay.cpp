@@ -26,7 +26,7 @@ constexpr const char* kReplayHelp =
     "iteration, or the first N. FLAGS are added behind the recorded ones. Exit code 0: within "
     "tolerance,\n"
     "1: not.\n\n"
-    "       mpitron replay --generation DIR [--json]\n\n"
+    "       mpitron replay --generation DIR [--json] [--device auto|host|cuda]\n\n"
     "Answers every recorded case of generation again: all models below DIR/models, requests to the "
     "server,\n"
     "draws, plans of steps. Exit code 0: all agree, 1: one differs or cannot be answered yet.";

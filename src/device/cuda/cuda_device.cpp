@@ -4,6 +4,7 @@
 #include "device/cuda/cuda_allocator.h"
 #include "device/cuda/cuda_handles.h"
 #include "device/device.h"
+#include "device/free_memory.h"
 #include "utils/error.h"
 
 namespace mpitron::device {
@@ -26,6 +27,12 @@ std::unique_ptr<Device> make_cuda_device(int index) {
   auto arrivals = std::make_unique<PassedAllocator>(stream.handle, PassedAllocator::Memory::device);
   return std::make_unique<Device>(stream, std::move(allocator), std::move(staging),
                                   std::move(arrivals));
+}
+
+Index free_gpu_memory() {
+  std::size_t free = 0, total = 0;
+  check(cudaMemGetInfo(&free, &total), "asking for the GPU's free memory");
+  return static_cast<Index>(free);
 }
 
 void copy_bytes(CudaStream& stream, void* to, const void* from, Index bytes) {

@@ -51,12 +51,12 @@ class RecordedAdapters : public ::testing::Test {
     auto model = models::make_model(config_, *device_, share());
     model->initialize();
     if (merged.empty()) {
-      convert::load_values(*model, reader.ours());
+      convert::load_values(*device_, *model, reader.ours());
     } else {
       const io::PeftFolder adapter(folder_ + merged);
       const auto stored = convert::merged(reader.stored(), adapter);
       const auto ours = convert::to_ours(*stored, *reader.table());
-      convert::load_values(*model, *ours);
+      convert::load_values(*device_, *model, *ours);
     }
     return model;
   }

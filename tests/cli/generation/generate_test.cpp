@@ -62,6 +62,7 @@ TEST_F(GenerateTest, RefusesWhatCannotBe) {
                  "a sequence of 17 tokens was asked for; one has 1 to 16");
   expect_refused(generate({"--prompts", "1", "--inference-dynamic-batching-block-size", "12"}), 2,
                  "powers of two");
+  expect_refused(generate({"--prompts", "1", "--device", "cuda"}), 3, "--device cuda: ");
   expect_refused(generate({"--prompt-file", "absent"}), 4, "--prompt-file absent");
   expect_refused({"generate", "--load", "saved", "--prompts", "1"}, 2, "--tokenizer-type");
   expect_refused({"generate", "--load", "saved", "--prompts", "1", "--tokenizer-type",

@@ -4,6 +4,7 @@
 
 #include "device/allocator.h"
 #include "device/copy.h"
+#include "device/free_memory.h"
 #include "tensor/host_copy.h"
 
 namespace mpitron::device {
@@ -28,6 +29,13 @@ TEST(CudaAllocator, ASteadyStepAsksTheDriverForNothing) {
   }
   EXPECT_EQ(gpu->allocator().statistics().bytes_in_use, 0);
   EXPECT_GE(gpu->allocator().statistics().high_water, 4000);
+}
+
+TEST(CudaAllocator, TakesFromWhatTheGpuHasLeft) {
+  const auto gpu = make_cuda_device(0);
+  const Index before = free_memory(*gpu);
+  const Tensor x = Tensor::empty(*gpu, {1 << 20}, DType::f32);
+  EXPECT_LE(free_memory(*gpu), before - (4 << 20));
 }
 
 /// The copy from a released block has not run when the host asks for the next one.

@@ -1,0 +1,108 @@
+#include "inference/decode_graphs.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "tensor/host_copy.h"
+#include "utils/check.h"
+
+// Numbers in the arguments of a recorded kernel stay what they were, so a graph is made for a
+// number of rows and for a length: steps are filled up to the next of both. What differs from step
+// to step (ids, positions, blocks) is read from memory that is written before the launch.
+
+namespace mpitron::inference {
+namespace {
+
+using tensor::Tensor;
+
+/// Positions that one launch of attention divides a sequence by.
+constexpr Index kPositions = 256;
+
+/// 1, 2, 4, 8 rows, and multiples of 8 behind them.
+Index rounded_rows(Index rows) {
+  return rows > 8 ? (rows + 7) / 8 * 8
+                  : static_cast<Index>(std::bit_ceil(static_cast<std::size_t>(rows)));
+}
+
+/// The longest sequence's chunks, up to the next power of two.
+Index rounded_chunks(const StepPlan& plan) {
+  Index longest = 0;
+  for (const SequenceStep& sequence : plan.sequences) {
+    longest = std::max(longest, sequence.first_position + 1);
+  }
+  return static_cast<Index>(
+      std::bit_ceil(static_cast<std::size_t>((longest + kPositions - 1) / kPositions)));
+}
+
+}  // namespace
+
+DecodeGraphs::DecodeGraphs(device::Device& device, const EngineShape& shape)
+    : device_(device),
+      block_size_(shape.block_size),
+      most_blocks_((shape.max_positions + shape.block_size - 1) / shape.block_size) {}
+
+bool DecodeGraphs::serves(const StepPlan& plan) {
+  return !plan.sequences.empty() &&
+         std::ranges::all_of(plan.sequences, [](const SequenceStep& sequence) {
+           return sequence.tokens.size() == 1 && sequence.tokens[0] >= 0 &&
+                  sequence.logits_from == 0 && sequence.own_drafts == 0 &&
+                  sequence.adapter == nullptr;
+         });
+}
+
+/// The memory of a new kind of step: ids, positions, and a table whose lists of blocks all have
+/// room for the longest sequence.
+DecodeGraphs::Recorded& DecodeGraphs::graph_of(const StepPlan& plan) {
+  const Index rows = rounded_rows(static_cast<Index>(plan.sequences.size()));
+  const Index chunks = rounded_chunks(plan);
+  const auto [place, missing] = graphs_.try_emplace({rows, chunks});
+  Recorded& made = place->second;
+  if (missing) {
+    made.numbers = Tensor::empty(device_, {rows * (4 + most_blocks_)}, DType::i64);
+    made.rows = {.pieces = {{.rows = rows, .first_position = chunks * kPositions - rows}},
+                 .ids = made.numbers.slice(0, 0, rows),
+                 .positions = made.numbers.slice(0, rows, 2 * rows),
+                 .table = made.numbers.slice(0, 2 * rows, made.numbers.numel())};
+  }
+  return made;
+}
+
+void DecodeGraphs::fill(const StepPlan& plan, Recorded& recorded) {
+  const Index rows = recorded.rows.ids.numel();
+  const Tensor host = tensor::empty_on_host(device_, recorded.numbers.shape(), DType::i64);
+  auto* const ids = host.data<std::int64_t>();
+  auto *const positions = ids + rows, *const table = positions + rows;
+  std::fill(ids, table, 0);
+  std::fill_n(table, 2 * rows, -1);
+  for (Index i = 0; i < static_cast<Index>(plan.sequences.size()); ++i) {
+    const SequenceStep& sequence = plan.sequences[static_cast<std::size_t>(i)];
+    const Index blocks = 2 * rows + i * most_blocks_;
+    MPITRON_CHECK(static_cast<Index>(sequence.blocks.size()) <= most_blocks_,
+                  sequence.blocks.size(), most_blocks_);
+    ids[i] = sequence.tokens[0];
+    positions[i] = table[2 * i] = sequence.first_position;
+    table[2 * i + 1] = blocks;
+    std::ranges::copy(sequence.blocks, table + blocks);
+  }
+  tensor::copy_bytes(device_, host, recorded.numbers);
+}
+
+Tensor DecodeGraphs::run(const StepPlan& plan, const Pass& pass) {
+  Recorded& recorded = graph_of(plan);
+  fill(plan, recorded);
+  if (recorded.graph == nullptr) {
+    // A step runs before it is recorded: whatever a library plans for its shapes has been planned.
+    if (!std::exchange(recorded.met, true)) {
+      return pass(recorded.rows);
+    }
+    if constexpr (device::kHasCuda) {
+      recorded.graph = device::record(device_, [&] { recorded.logits = pass(recorded.rows); });
+      ++recordings_;
+    }
+  }
+  recorded.graph->launch();
+  return recorded.logits;
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,31 @@
+#include "inference/step_tables.h"
+
+#include <algorithm>
+
+#include "tensor/host_copy.h"
+
+// What a step tells the kernels of its rows as numbers in the device's memory. A GPU reads them
+// when the step's kernels run, so they travel through page-locked memory that nobody else writes to
+// before that.
+
+namespace mpitron::inference {
+
+using tensor::Tensor;
+
+Tensor on_device(device::Device& device, std::span<const std::int64_t> values) {
+  const auto count = static_cast<Index>(values.size());
+  const Tensor host = tensor::empty_on_host(device, {count}, DType::i64);
+  std::ranges::copy(values, host.data<std::int64_t>());
+  return tensor::to_device(device, host);
+}
+
+Tensor piece_table(device::Device& device, std::span<const kernels::CachedPiece> pieces, Index rows,
+                   bool causal, std::vector<std::int64_t>& words) {
+  if (device.tensors_on_host() || pieces.empty()) {
+    return {};
+  }
+  kernels::append_piece_table(pieces, rows, causal, words);
+  return on_device(device, words);
+}
+
+}  // namespace mpitron::inference

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/attention/cached_attention.h"
+#include "tensor/tensor.h"
+
+namespace mpitron::inference {
+
+/// Numbers of a step's rows for kernels, [count], int64; for what is queued from now on.
+tensor::Tensor on_device(device::Device& device, std::span<const std::int64_t> values);
+
+/// Tells a step's kernels on a GPU where the rows' blocks lie (kernels::append_piece_table); absent
+/// on the host, whose kernels read the pieces themselves. `words`: memory that the caller keeps.
+tensor::Tensor piece_table(device::Device& device, std::span<const kernels::CachedPiece> pieces,
+                           Index rows, bool causal, std::vector<std::int64_t>& words);
+
+}  // namespace mpitron::inference

@@ -1,0 +1,48 @@
+#include "inference/step_tables.h"
+
+#include <gtest/gtest.h>
+
+#include "support/far_device.h"
+#include "tensor/host_copy.h"
+
+namespace mpitron::inference {
+namespace step_tables_test {
+
+using Words = std::vector<std::int64_t>;
+
+Words words_of(device::Device& device, const tensor::Tensor& table) {
+  const tensor::Tensor host = tensor::to_host(device, table);
+  return {host.data<std::int64_t>(), host.data<std::int64_t>() + host.numel()};
+}
+
+TEST(StepTables, NumbersReachTheDevice) {
+  const auto device = test::make_far_device();
+  const Words values = {3, 1, 4, 1, 5};
+  EXPECT_EQ(words_of(*device, on_device(*device, values)), values);
+}
+
+/// Two rows of a sequence at positions 9 and 10, then one of another at position 4, and a row that
+/// only fills up: its position is -1.
+TEST(StepTables, ATableSaysWhereBlocksOfRowsLie) {
+  const auto device = test::make_far_device();
+  const std::vector<Index> first = {7, 2}, second = {5};
+  const std::vector<kernels::CachedPiece> pieces = {
+      {.rows = 2, .first_position = 9, .blocks = first},
+      {.first_row = 2, .rows = 1, .first_position = 4, .blocks = second}};
+  Words words;
+  EXPECT_EQ(words_of(*device, piece_table(*device, pieces, 4, true, words)),
+            Words({9, 8, 10, 8, 4, 10, -1, -1, 7, 2, 5}));
+  EXPECT_EQ(words_of(*device, piece_table(*device, pieces, 4, false, words)),
+            Words({9, 8, 9, 8, 4, 10, -1, -1, 7, 2, 5}));
+  EXPECT_FALSE(piece_table(*device, {}, 4, true, words));
+}
+
+TEST(StepTables, TheHostNeedsNone) {
+  const auto device = device::make_device("host");
+  const std::vector<kernels::CachedPiece> pieces = {{.rows = 1}};
+  Words words;
+  EXPECT_FALSE(piece_table(*device, pieces, 1, true, words));
+}
+
+}  // namespace step_tables_test
+}  // namespace mpitron::inference

@@ -1,0 +1,78 @@
+#pragma once
+#include <memory>
+
+#include "config/parse/parse.h"
+#include "inference/scheduling/generator.h"
+#include "models/llava/llava_model.h"
+
+namespace mpitron::test {
+
+constexpr Index kEdge = 16, kPositions = 17;  // of an image: pixels, places in a prompt
+
+/// A GPT of two layers that sees images of 16 x 16 pixels.
+inline config::ModelConfig tiny_vlm(const std::string& positions) {
+  config::ModelConfig config = config::parse_run_config({"--model",
+                                                         "vlm",
+                                                         "--data-path",
+                                                         "unread",
+                                                         "--encoder-num-layers",
+                                                         "1",
+                                                         "--img-h",
+                                                         "16",
+                                                         "--img-w",
+                                                         "16",
+                                                         "--patch-dim",
+                                                         "4",
+                                                         "--num-layers",
+                                                         "2",
+                                                         "--hidden-size",
+                                                         "32",
+                                                         "--num-attention-heads",
+                                                         "4",
+                                                         "--seq-length",
+                                                         "64",
+                                                         "--max-position-embeddings",
+                                                         "64",
+                                                         "--dataloader-seq-length",
+                                                         "40",
+                                                         "--micro-batch-size",
+                                                         "1",
+                                                         "--train-iters",
+                                                         "1",
+                                                         "--lr",
+                                                         "1e-3",
+                                                         "--init-method-std",
+                                                         "0.3",
+                                                         "--tokenizer-type",
+                                                         "NullTokenizer",
+                                                         "--vocab-size",
+                                                         "60",
+                                                         "--untie-embeddings-and-output-weights",
+                                                         "--position-embedding-type",
+                                                         positions})
+                                   .model;
+  config.padded_vocab_size = 64;
+  return config;
+}
+
+inline inference::PromptImage image_of(Index period) {
+  std::vector<float> pixels;
+  for (Index i = 0; i < 3 * kEdge * kEdge; ++i) {
+    pixels.push_back(static_cast<float>(i % period) / 2 - 1);
+  }
+  return std::make_shared<const std::vector<float>>(std::move(pixels));
+}
+
+/// Words, an image, words, another one and words; `images` may be fewer.
+inline inference::GenerationRequest request_about(std::vector<inference::PromptImage> images) {
+  inference::GenerationRequest result{
+      .prompt = {3}, .max_tokens = 6, .sampling = {.temperature = 0}};
+  for (std::size_t i = 0; i < images.size(); ++i) {
+    result.prompt.insert(result.prompt.end(), kPositions, config::kImageToken);
+    result.prompt.push_back(static_cast<inference::TokenId>(5 + i));
+  }
+  result.images = std::move(images);
+  return result;
+}
+
+}  // namespace mpitron::test
