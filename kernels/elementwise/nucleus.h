@@ -21,7 +21,8 @@ struct NucleusBorder {
   static constexpr const char* name = "nucleus_border";
   In weights;       // [v], from 0 to 1
   In sums;          // [token_blocks(v)]
-  Out border;       // [2]: w, and the sum of what is heavier; 0 and 0 where all have no more mass
+  Out border;       // [3]: w, the sum of what is heavier, and how many weigh w; all 0 where the
+                    // weights have no more than the mass
   Out workspace;    // of workspace_bytes
   double mass = 0;  // not below 0
 

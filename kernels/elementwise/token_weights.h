@@ -27,8 +27,8 @@ struct BlockMaxima {
   }
 };
 
-/// weights[i] = exp(x[i] / temperature - largest / temperature), and their sum in each block; beside
-/// them x[i] / temperature, where it is wanted.
+/// weights[i] = exp(x[i] / temperature - largest / temperature), and their sum in each block;
+/// beside them x[i] / temperature, where it is wanted.
 ///
 /// Numerical contract
 ///   types:      x fp32 or fp64, results fp64

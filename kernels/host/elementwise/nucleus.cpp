@@ -10,6 +10,10 @@
 #include <limits>
 #include <numeric>
 
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
 #include "kernels/host/common/parallel.h"
 
 namespace mpitron::kernels {
@@ -69,10 +73,20 @@ Halves divide(const double* weights, Index count, double at) {
 }
 
 /// Moves weights in [low, high) together, order kept; returns how many there are. `kept` may be
-/// `weights`.
+/// `weights`, and has room for eight more.
 Index keep_between(const double* weights, Index count, double low, double high, double* kept) {
-  Index found = 0;
-  for (Index i = 0; i < count; ++i) {
+  Index found = 0, i = 0;
+#if defined(__AVX512F__)
+  for (; i + kLanes <= count; i += kLanes) {
+    const __m512d eight = _mm512_loadu_pd(weights + i);
+    const __mmask8 from_low = _mm512_cmp_pd_mask(eight, _mm512_set1_pd(low), _CMP_GE_OQ);
+    const __mmask8 inside =
+        _mm512_mask_cmp_pd_mask(from_low, eight, _mm512_set1_pd(high), _CMP_LT_OQ);
+    _mm512_storeu_pd(kept + found, _mm512_maskz_compress_pd(inside, eight));
+    found += std::popcount(inside);
+  }
+#endif
+  for (; i < count; ++i) {
     const double weight = weights[i];
     kept[found] = weight;  // counted where it belongs there: no branch that cannot be foreseen
     found += static_cast<Index>(weight >= low) & static_cast<Index>(weight < high);
@@ -116,11 +130,12 @@ struct Search {
       if (heavier + group > mass) {
         border[0] = weights[begin];
         border[1] = heavier;
+        border[2] = static_cast<double>(end - begin);
         return;
       }
       heavier += group;
     }
-    border[0] = border[1] = 0;
+    std::fill_n(border, 3, 0.0);
   }
 };
 
@@ -163,7 +178,7 @@ double keep_in_block(double* weights, Index count, double least) {
 }  // namespace
 
 Index workspace_bytes(const device::HostStream&, const NucleusBorder& kernel) {
-  return (kernel.weights.numel() + 1) * static_cast<Index>(sizeof(double));
+  return (kernel.weights.numel() + kLanes) * static_cast<Index>(sizeof(double));
 }
 
 void run(device::HostStream&, const NucleusBorder& kernel) {

@@ -84,7 +84,12 @@ T largest_of(const T* x, Index count) {
 
 /// Stores the first of eight values, where they are wanted.
 void store(const Double& eight, double* to, Index count) {
-  if (to != nullptr && count > 0) {
+  if (to == nullptr || count <= 0) {
+    return;
+  }
+  if (count >= kTogether) {  // of a size that is known, so that no function is called
+    __builtin_memcpy(to, &eight, sizeof eight);
+  } else {
     __builtin_memcpy(to, &eight, static_cast<std::size_t>(count) * sizeof(double));
   }
 }
@@ -105,7 +110,7 @@ double weigh_block(const TokenWeights& kernel, Index begin, Index count) {
     const Double logits = kernel.temperature == 1 ? values[i] : values[i] / kernel.temperature;
     const Double eight = power_of_e(logits - lead);
     sums += eight;
-    const Index left = std::min<Index>(count - i * kTogether, kTogether);
+    const Index left = count - i * kTogether;
     store(eight, weights == nullptr ? nullptr : weights + i * kTogether, left);
     store(logits, scaled == nullptr ? nullptr : scaled + i * kTogether, left);
   }

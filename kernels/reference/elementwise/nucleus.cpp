@@ -29,11 +29,13 @@ void run(device::ReferenceStream&, const NucleusBorder& kernel) {
     if (sum > kernel.mass) {
       border.set(sorted[i], 0);
       border.set(heavier, 1);
+      border.set(static_cast<double>(std::ranges::count(sorted, sorted[i])), 2);
       return;
     }
   }
-  border.set(0, 0);
-  border.set(0, 1);
+  for (Index i = 0; i < 3; ++i) {
+    border.set(0, i);
+  }
 }
 
 void run(device::ReferenceStream&, const KeepWeights& kernel) {

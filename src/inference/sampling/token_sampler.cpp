@@ -49,6 +49,16 @@ device::TensorView view_of(std::vector<T>& values) {
   return {values.data(), dtype_of<T>(), {static_cast<Index>(values.size())}};
 }
 
+/// Returns the numbers that the search for a nucleus needs beside so many weights.
+std::size_t workspace_of(std::size_t weights) {
+  const kernels::NucleusBorder kernel{
+      .weights = device::ConstTensorView(nullptr, DType::f64, {static_cast<Index>(weights)}),
+      .sums = {},
+      .border = {},
+      .workspace = {}};
+  return static_cast<std::size_t>(workspace_bytes(device::HostStream(), kernel)) / sizeof(double);
+}
+
 /// Returns the first id of a block and the one behind its last.
 std::pair<std::ptrdiff_t, std::ptrdiff_t> ids_of_block(std::size_t block, std::size_t count) {
   constexpr auto kSize = static_cast<std::size_t>(kernels::kTokenBlock);
@@ -73,7 +83,7 @@ TokenSampler::TokenSampler(Index vocabulary)
       maxima_(static_cast<std::size_t>(kernels::token_blocks(vocabulary))),
       weights_(static_cast<std::size_t>(vocabulary)),
       sums_(maxima_.size()),
-      workspace_(weights_.size() + 1) {}
+      workspace_(workspace_of(weights_.size())) {}
 
 double uniform_draw(std::uint64_t seed, std::uint32_t choice, std::uint32_t position) {
   const Philox::Counter words =
@@ -231,59 +241,53 @@ void TokenSampler::drop_below(const Threshold& least) {
   }
 }
 
-/// Calls f(id, weight) for tokens that are kept and weigh at least so much and more than 0, ids
-/// ascending.
-template <class F>
-void TokenSampler::for_kept(double least_weight, F&& f) const {
-  for (std::size_t block = 0; block < sums_.size(); ++block) {
-    if (sums_[block] == 0 || sums_[block] < least_weight) {
-      continue;
-    }
-    const auto ids = ids_of_block(block, logits_.size());
-    for (auto i = static_cast<std::size_t>(ids.first); i < static_cast<std::size_t>(ids.second);
-         ++i) {
-      if (weights_[i] > 0 && weights_[i] >= least_weight) {
-        f(static_cast<TokenId>(i), weights_[i]);
-      }
-    }
-  }
-}
-
 double TokenSampler::total() const {
   return std::accumulate(sums_.begin(), sums_.end(), 0.0);
 }
 
-/// Keeps the likeliest tokens up to the one whose weight brings their mass beyond top_p. Of tokens
-/// as light as that one some are dropped: the order is that of logits, then of ids.
+/// Keeps the likeliest tokens up to the one whose weight brings their mass beyond top_p; the order
+/// is that of logits, then of ids.
 void TokenSampler::keep_mass(double top_p) {
   const double limit = top_p * total();
-  std::array<double, 2> border{};
+  std::array<double, 3> border{};
   device::launch(
       stream_, kernels::NucleusBorder{.weights = view_of(std::span<const double>(weights_)),
                                       .sums = view_of(std::span<const double>(sums_)),
-                                      .border = device::TensorView(border.data(), DType::f64, {2}),
+                                      .border = device::TensorView(border.data(), DType::f64, {3}),
                                       .workspace = view_of(workspace_),
                                       .mass = limit});
-  const auto [least, heavier] = border;
-  tied_.clear();
-  for_kept(least, [&](TokenId id, double weight) {
-    if (weight == least) {
-      tied_.push_back({id, logits_[static_cast<std::size_t>(id)], weight});
-    }
-  });
-  if (!std::ranges::is_sorted(tied_, std::greater<>(), &Candidate::logit)) {
-    std::ranges::stable_sort(tied_, std::greater<>(), &Candidate::logit);
-  }
-  double mass = heavier;
-  for (const Candidate& candidate : tied_) {
-    if (mass > limit) {
-      weights_[static_cast<std::size_t>(candidate.id)] = 0;
-    }
-    mass += candidate.weight;
+  const auto [least, heavier, alike] = border;
+  if (alike > 1) {
+    drop_alike(least, limit - heavier);
   }
   device::launch(
       stream_,
       kernels::KeepWeights{.weights = view_of(weights_), .sums = view_of(sums_), .least = least});
+}
+
+/// Of tokens that weigh as much as this those stay whose weights before them are not above the
+/// mass.
+void TokenSampler::drop_alike(double weight, double mass) {
+  alike_.clear();
+  for (std::size_t block = 0; block < sums_.size(); ++block) {
+    const auto [begin, end] = ids_of_block(block, weights_.size());
+    for (std::ptrdiff_t i = sums_[block] < weight ? end : begin; i < end; ++i) {
+      const auto id = static_cast<std::size_t>(i);
+      if (weights_[id] == weight) {
+        alike_.push_back({static_cast<TokenId>(id), logits_[id], weight});
+      }
+    }
+  }
+  if (!std::ranges::is_sorted(alike_, std::greater<>(), &Candidate::logit)) {
+    std::ranges::stable_sort(alike_, std::greater<>(), &Candidate::logit);
+  }
+  double before = 0;
+  for (const Candidate& candidate : alike_) {
+    if (before > mass) {
+      weights_[static_cast<std::size_t>(candidate.id)] = 0;
+    }
+    before += weight;
+  }
 }
 
 std::optional<TokenId> TokenSampler::sample(std::span<const float> logits, const SamplingRule& rule,
@@ -324,9 +328,11 @@ std::vector<TokenSampler::Candidate> TokenSampler::candidates() const {
     return {best_};
   }
   std::vector<Candidate> kept;
-  for_kept(0, [&](TokenId id, double weight) {
-    kept.push_back({id, logits_[static_cast<std::size_t>(id)], weight});
-  });
+  for (std::size_t id = 0; id < weights_.size(); ++id) {
+    if (sums_[id / kernels::kTokenBlock] > 0 && weights_[id] > 0) {
+      kept.push_back({static_cast<TokenId>(id), logits_[id], weights_[id]});
+    }
+  }
   return kept;
 }
 

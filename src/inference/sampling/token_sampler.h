@@ -74,8 +74,7 @@ class TokenSampler {
   void drop_below(const Threshold& least);
   double total() const;
   void keep_mass(double top_p);
-  template <class F>
-  void for_kept(double least_weight, F&& f) const;
+  void drop_alike(double weight, double mass);
 
   Index vocabulary_;
   device::Stream stream_ = device::HostStream{};
@@ -85,9 +84,9 @@ class TokenSampler {
   std::vector<double> largest_;
   std::vector<int> counts_;
   std::vector<double> workspace_;
-  std::vector<Candidate> tied_;  // as likely as the last one of a nucleus
-  Candidate best_ = {};          // with the largest logit
-  bool only_best_ = true;        // and nothing else is kept
+  std::vector<Candidate> alike_;  // as likely as the last one of a nucleus
+  Candidate best_ = {};           // with the largest logit
+  bool only_best_ = true;         // and nothing else is kept
 };
 
 /// Returns the number in [0, 1) that decides the token at `position` of prompt and answer: 53 bits

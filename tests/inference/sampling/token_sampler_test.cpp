@@ -143,7 +143,7 @@ std::vector<float> row_of(Rows kind, std::size_t vocabulary, unsigned seed) {
   return logits;
 }
 
-/// What the rule leaves of a row, as plain loops would: (logit over temperature, id), ids ascending.
+/// What the rule leaves of a row, as plain loops would: (logit over temperature, id), ids rising.
 std::vector<std::pair<double, TokenId>> kept_by(const SamplingRule& rule,
                                                 const std::vector<float>& logits) {
   std::vector<std::pair<double, TokenId>> kept;
