@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-
 #include "utils/error.h"
 #include "utils/log.h"
 #include "utils/system/files.h"

@@ -66,8 +66,8 @@ struct FilterRow {
   Filter filter;
 };
 
-/// Filters of texts, of what encodes them, of numbers, and of lists and dictionaries: those that take
-/// or count elements, that visit them with a test or a filter, and that order or compare them.
+/// Filters of texts, of what encodes them, of numbers, and of lists and dictionaries: those that
+/// take or count elements, that visit them with a test or a filter, and that order or compare them.
 std::span<const FilterRow> text_filters();
 std::span<const FilterRow> encoding_filters();
 std::span<const FilterRow> number_filters();
