@@ -1,4 +1,3 @@
-
 #include "config/layer_pattern.h"
 #include "config/resolve/resolve.h"
 

@@ -1,4 +1,3 @@
-
 #include <fmt/format.h>
 
 #include "tokenizers/jinja_values/operators.h"

@@ -1,4 +1,3 @@
-
 #include <gtest/gtest.h>
 
 #include "config/sources/accepted_option.h"

@@ -1,4 +1,3 @@
-
 #include <fmt/ranges.h>
 
 #include "config/layer_pattern.h"
