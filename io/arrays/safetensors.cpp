@@ -11,19 +11,14 @@
 #include "utils/text/json_nesting.h"
 
 // A JSON header with the place of every tensor, then their bytes. The header of a file from
-// elsewhere is checked in full before anything is read by it; the writer knows all sizes before it
-// begins, so that a file is written in one pass.
+// elsewhere is checked in full before anything is read by it.
 
 namespace mpitron::io {
 namespace {
 
 // What is read is looked up by name, which an ordered object does one member after the other.
 using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;
-
-constexpr std::size_t kPrefixBytes = 8;            // u64, length of the header
 constexpr std::size_t kHeaderLimit = 100'000'000;  // as the reference implementation
-constexpr const char* kMetadata = "__metadata__";
 
 bool is_natural(const Json& value) {
   return value.is_number_unsigned();
@@ -68,12 +63,6 @@ SafetensorsMetadata parse_metadata(const Json& json, const std::filesystem::path
     metadata[key] = text.get<std::string>();
   }
   return metadata;
-}
-
-OrderedJson entry_json(const SafetensorsEntry& entry, Index begin, Index end) {
-  return {{"dtype", safetensors_name(entry.type)},
-          {"shape", entry.shape},
-          {"data_offsets", {begin, end}}};
 }
 
 }  // namespace
@@ -163,39 +152,6 @@ const SafetensorsFile::Tensor& SafetensorsFile::at(const std::string& name) cons
     throw_data("{}: no tensor {} among {}", file_.path().string(), name, tensors_.size());
   }
   return *tensor;
-}
-
-SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
-                                     std::span<const SafetensorsEntry> layout,
-                                     const SafetensorsMetadata& metadata)
-    : file_(path) {
-  OrderedJson json = OrderedJson::object();
-  if (!metadata.empty()) {
-    json[kMetadata] = metadata;
-  }
-  for (const SafetensorsEntry& entry : layout) {
-    const Index numel = checked_numel(entry);
-    MPITRON_CHECK(numel >= 0 && !json.contains(entry.name), entry.name);
-    const Index begin = remaining_;
-    remaining_ += numel * static_cast<Index>(size_of(entry.type));
-    json[entry.name] = entry_json(entry, begin, remaining_);
-  }
-  std::string header = json.dump();
-  header.resize((header.size() + kPrefixBytes - 1) / kPrefixBytes * kPrefixBytes, ' ');
-  const std::uint64_t length = header.size();
-  file_.write(&length, sizeof(length));
-  file_.write(header);
-}
-
-void SafetensorsWriter::write(std::span<const std::byte> data) {
-  remaining_ -= static_cast<Index>(data.size());
-  MPITRON_CHECK(remaining_ >= 0, remaining_);
-  file_.write(data.data(), data.size());
-}
-
-void SafetensorsWriter::commit() {
-  MPITRON_CHECK(remaining_ == 0, remaining_);
-  file_.commit();
 }
 
 }  // namespace mpitron::io

@@ -72,4 +72,10 @@ class SafetensorsWriter {
   Index remaining_ = 0;  // bytes
 };
 
+/// Bytes in front of the header, which hold its length.
+inline constexpr std::size_t kPrefixBytes = 8;  // u64, length of the header
+
+/// The entry of the header that is no tensor.
+inline constexpr const char* kMetadata = "__metadata__";
+
 }  // namespace mpitron::io

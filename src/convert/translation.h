@@ -37,4 +37,8 @@ HostTensor join(const NameRule& rule, const std::vector<HostTensor>& theirs);
 /// Takes one of theirs from ours, the `part`-th of the rule. The inverse of `join`, bit for bit.
 HostTensor take_part(const NameRule& rule, const HostTensor& ours, std::size_t part);
 
+/// Finds a tensor by their name as the file has it; null where it is absent.
+const TensorInfo* find_theirs(const TensorSource& theirs, const NameTable& table,
+                              const std::string& name);
+
 }  // namespace mpitron::convert

@@ -38,4 +38,12 @@ std::vector<CheckResult> check_slurm(const SlurmFacts& facts,
                                      const launch::Environment& environment,
                                      const launch::MpiLibrary& mpi);
 
+/// Checks that srun has a plugin for PMIx that it can open: Open MPI of Debian needs it, and
+/// without it each rank thinks it is alone.
+CheckResult check_plugin(const SlurmFacts& facts);
+
+/// Checks that srun's type is one that the MPI library speaks.
+CheckResult check_mpi_type(const SlurmFacts& facts, const launch::Environment& environment,
+                           const launch::MpiLibrary& mpi);
+
 }  // namespace mpitron::doctor

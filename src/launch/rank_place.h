@@ -60,4 +60,16 @@ std::string ranges(const std::vector<Index>& numbers);
 /// that differ in their last number alone are joined.
 std::string name_ranges(const std::vector<std::string>& names);
 
+/// The ranks of one machine, in order.
+struct NodeRanks {
+  std::string name;
+  std::vector<Index> ranks;
+};
+
+/// Returns the machines in the order of their first ranks.
+std::vector<NodeRanks> by_node(const std::vector<RankPlace>& places);
+
+/// Returns the joined ends of runs: "01-16,18".
+std::string join_runs(const std::vector<Index>& numbers, std::size_t digits);
+
 }  // namespace mpitron::launch

@@ -65,4 +65,14 @@ StageLayout make_stage_layout(const config::ParallelConfig& parallel, Index num_
 /// Throws Error(usage) with the column of the mistake.
 std::vector<std::string> parse_layout_string(std::string_view text);
 
+/// Returns the number of chunks of a stage.
+Index chunks_of(const config::ParallelConfig& p);
+
+/// Whether first or last stage have a number of layers of their own.
+bool is_uneven(const config::ParallelConfig& p);
+
+/// Divides layers over virtual stages by the options of the split.
+std::vector<ChunkLayers> split_layers(const config::ParallelConfig& p, Index num_layers,
+                                      Index mtp_num_layers);
+
 }  // namespace mpitron::pipeline

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "config/parse/parse.h"
 
 namespace mpitron::test {
@@ -19,7 +21,7 @@ inline config::ParsedRun parse_text(const std::string& flags) {
 
 /// The base run with further flags; a later flag wins.
 inline config::ParsedRun parse_base(const std::string& more) {
-  return parse_text(std::string(kBase) + " " + more);
+  return parse_text(fmt::format("{} {}", kBase, more));
 }
 
 inline std::vector<std::string> finding_ids(const config::ParsedRun& parsed) {

@@ -4,19 +4,10 @@
 
 #include "convert/names/hugging_face_config.h"
 #include "convert/tiny_models.h"
+#include "convert/translated.h"
 
 namespace mpitron::convert {
 namespace translation_test {
-
-struct Translated {
-  explicit Translated(const std::string& family) : model(test::reference_model(family)) {
-    description = read_hugging_face_config(model.config, family, 8);
-    table = make_name_table(family, description);
-  }
-  test::ReferenceModel model;
-  ModelDescription description;
-  NameTable table;
-};
 
 TEST(Translation, ComesBackAsItWas) {
   for (const std::string& family : test::families()) {
@@ -81,33 +72,6 @@ TEST(Translation, FirstReleasesLeaveThePrefixOut) {
             test::elements("transformer.ln_f.bias", 24));
 }
 
-TEST(Translation, ListsEverythingThatDoesNotFit) {
-  Translated t("llama");
-  t.model.weights.remove("model.norm.weight");
-  t.model.weights.remove("model.layers.1.mlp.up_proj.weight");
-  t.model.weights.add("model.layers.1.mlp.up_proj.weight", {41, 24});
-  t.model.weights.add("model.layers.0.self_attn.q_norm.weight", {8});
-  const NameCheck check = check_theirs(t.model.weights, t.table);
-  EXPECT_EQ(check.missing, (std::vector<std::string>{"model.norm.weight"}));
-  EXPECT_EQ(check.mismatched.size(), 1u);
-  EXPECT_EQ(check.unmapped, (std::vector<std::string>{"model.layers.0.self_attn.q_norm.weight"}));
-  EXPECT_NE(check.problems(true).find("q_norm"), std::string::npos);
-  EXPECT_EQ(check.problems(false).find("q_norm"), std::string::npos);
-  EXPECT_NE(check.problems(false).find("[41, 24]"), std::string::npos);
-}
-
-/// A tied matrix may be repeated; if it is not the same one, a weight would get lost.
-TEST(Translation, RepetitionMustRepeat) {
-  for (const bool same : {true, false}) {
-    Translated t("qwen2");
-    std::vector<float> values = test::elements("model.embed_tokens.weight", 61 * 24);
-    values[7] += same ? 0 : 1;
-    t.model.weights.add("lm_head.weight", {61, 24}, values);
-    const NameCheck check = check_theirs(t.model.weights, t.table);
-    EXPECT_EQ(check.ignored, (std::vector<std::string>{"lm_head.weight"}));
-    EXPECT_EQ(check.problems(true).empty(), same) << check.problems(true);
-  }
-}
-
 }  // namespace translation_test
+
 }  // namespace mpitron::convert

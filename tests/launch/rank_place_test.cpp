@@ -2,27 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "launch/some_places.h"
+
 namespace mpitron::launch {
-
 namespace rank_place_test {
-
-using Lines = std::vector<std::string>;
-
-/// A rank bound to some cores of one hardware thread each.
-RankPlace bound(const std::string& node, std::vector<Index> cores, Index numa, Index threads) {
-  const auto processors = static_cast<Index>(cores.size());
-  return {.node = node,
-          .cpus = {.cores = std::move(cores), .numa = {numa}, .processors = processors},
-          .threads = threads,
-          .gpu = ""};
-}
-
-RankPlace unbound(const std::string& node, Index threads) {
-  return {.node = node,
-          .cpus = {.cores = {0, 1, 2, 3}, .numa = {0}, .processors = 8, .whole_machine = true},
-          .threads = threads,
-          .gpu = ""};
-}
 
 TEST(RankPlace, TravelsAsText) {
   RankPlace place = bound("node1", {2, 3}, 1, 2);
@@ -74,55 +57,11 @@ TEST(RankMap, ShowsGpusWhereThereAreSome) {
   EXPECT_EQ(rank_map(places), Lines({"ranks 0-1 on a: cores 0 | 1, NUMA 0, GPU GPU-aa | GPU-bb"}));
 }
 
-TEST(BindingWarnings, NothingToSayWhereCoresAreEnough) {
-  EXPECT_EQ(binding_warnings({bound("a", {0, 1}, 0, 2), bound("a", {2, 3}, 0, 2)}), Lines());
-  EXPECT_EQ(binding_warnings({unbound("a", 8)}), Lines());
-  EXPECT_EQ(binding_warnings({unbound("a", 2), unbound("a", 2)}), Lines());
-  // The same cores of other nodes are other cores.
-  EXPECT_EQ(binding_warnings({bound("a", {0, 1}, 0, 2), bound("b", {0, 1}, 0, 2)}), Lines());
-  EXPECT_EQ(binding_warnings({{.node = "a", .cpus = {}, .threads = 4, .gpu = ""}}), Lines());
-}
-
-TEST(BindingWarnings, MoreThreadsThanProcessors) {
-  const Lines lines = binding_warnings({bound("a", {0}, 0, 4), bound("a", {1}, 0, 4)});
-  ASSERT_EQ(lines.size(), 1U);
-  EXPECT_EQ(lines[0].find("ranks 0-1: 4 threads on 1 processors: set OMP_NUM_THREADS=1"), 0U);
-  EXPECT_NE(lines[0].find("--map-by slot:PE=4"), std::string::npos);
-}
-
-TEST(BindingWarnings, RanksThatShareCores) {
-  // Ranks 0 and 2 share through rank 1; rank 3 does not.
-  const Lines lines = binding_warnings({bound("a", {0, 1}, 0, 1), bound("a", {1, 2}, 0, 2),
-                                        bound("a", {2, 3}, 0, 2), bound("a", {4, 5}, 0, 2)});
-  ASSERT_EQ(lines.size(), 1U);
-  EXPECT_EQ(lines[0].find("ranks 0-2: 3 ranks share 4 cores with 5 threads in all: set "
-                          "OMP_NUM_THREADS=1"),
-            0U)
-      << lines[0];
-}
-
-TEST(BindingWarnings, MoreRanksThanCores) {
-  const Lines lines = binding_warnings({bound("a", {0}, 0, 1), bound("a", {0}, 0, 1)});
-  ASSERT_EQ(lines.size(), 1U);
-  EXPECT_NE(lines[0].find("start at most 1 ranks"), std::string::npos) << lines[0];
-}
-
 TEST(Ranges, JoinNeighbours) {
   EXPECT_EQ(ranges({}), "");
   EXPECT_EQ(ranges({5}), "5");
   EXPECT_EQ(ranges({0, 1, 2, 3, 8}), "0-3,8");
   EXPECT_EQ(ranges({1, 3, 5, 6}), "1,3,5-6");
-}
-
-TEST(Ranges, NamesAreFoldedAsSlurmWritesThem) {
-  EXPECT_EQ(name_ranges({}), "");
-  EXPECT_EQ(name_ranges({"login"}), "login");
-  EXPECT_EQ(name_ranges({"node1", "node2", "node3"}), "node[1-3]");
-  EXPECT_EQ(name_ranges({"node09", "node10", "node12"}), "node[09-10,12]");
-  EXPECT_EQ(name_ranges({"gpu1", "cpu1", "cpu2"}), "gpu1,cpu[1-2]");
-  // Other widths are other names.
-  EXPECT_EQ(name_ranges({"node9", "node10"}), "node9,node10");
-  EXPECT_EQ(name_ranges({"a", "b"}), "a,b");
 }
 
 }  // namespace rank_place_test

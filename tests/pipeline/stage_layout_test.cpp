@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "pipeline/layouts_of_options.h"
 #include "support/golden_tables.h"
 #include "utils/error.h"
 
@@ -32,19 +33,6 @@ ParallelConfig config_of(const json& row) {
   return p;
 }
 
-/// The layers of a stage as the table writes them: first, count.
-json counts_and_offsets(const StageLayout& layout) {
-  json all = json::array();
-  for (Index stage = 0; stage < layout.stages(); ++stage) {
-    json chunks = json::array();
-    for (Index chunk = 0; chunk < layout.chunks(); ++chunk) {
-      chunks.push_back({layout.layers(stage, chunk).count, layout.layers(stage, chunk).first});
-    }
-    all.push_back(chunks);
-  }
-  return all;
-}
-
 /// What a chunk holds, sorted, as the table names it.
 json names(const ChunkLayers& layers) {
   std::vector<std::string> all;
@@ -67,31 +55,10 @@ json names(const StageLayout& layout) {
   return all;
 }
 
-ParallelConfig stages_of(Index stages, std::optional<Index> chunks = {}) {
-  ParallelConfig p;
-  p.pipeline_model_parallel_size = stages;
-  p.virtual_pipeline_model_parallel_size = chunks;
-  return p;
-}
-
 ParallelConfig layout_of(Index stages, const std::string& text) {
   ParallelConfig p = stages_of(stages);
   p.pipeline_model_parallel_layout = text;
   return p;
-}
-
-std::string error_of(const ParallelConfig& p, Index num_layers, Index mtp = 0) {
-  try {
-    make_stage_layout(p, num_layers, mtp);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), ExitCode::usage);
-    return error.what();
-  }
-  return "";
-}
-
-bool says(const std::string& message, std::string_view part) {
-  return message.find(part) != std::string::npos;
 }
 
 TEST(StageLayout, LayersEqualReferenceTable) {
@@ -140,13 +107,6 @@ TEST(StageLayout, EveryLayerHasAnOwner) {
   }
 }
 
-TEST(StageLayout, AnExplicitLastStageAloneAddsUp) {
-  ParallelConfig p = stages_of(3, 2);
-  p.decoder_last_pipeline_num_layers = 2;
-  EXPECT_EQ(counts_and_offsets(make_stage_layout(p, 10)),
-            json::parse("[[[2,0],[2,5]],[[2,2],[2,7]],[[1,4],[1,9]]]"));
-}
-
 TEST(StageLayout, MultiTokenPredictionLivesWithTheLoss) {
   const StageLayout layout = make_stage_layout(stages_of(2, 2), 8, 2);
   EXPECT_EQ(layout.layers(1, 1).mtp_count, 2);
@@ -154,27 +114,6 @@ TEST(StageLayout, MultiTokenPredictionLivesWithTheLoss) {
   EXPECT_TRUE(layout.layers(0, 0).looks_up_words());
   EXPECT_FALSE(layout.layers(0, 1).looks_up_words());
   EXPECT_EQ(layout.layers(0, 1).mtp_count, 0);
-}
-
-TEST(StageLayout, EmbeddingAndLossMayLeaveAChunkWithoutLayers) {
-  ParallelConfig p = stages_of(2);
-  p.account_for_embedding_in_pipeline_split = true;
-  p.account_for_loss_in_pipeline_split = true;
-  EXPECT_EQ(counts_and_offsets(make_stage_layout(p, 0)), json::parse("[[[0,0]],[[0,0]]]"));
-}
-
-TEST(StageLayout, LayersPerVirtualStageMustDivideTheStage) {
-  ParallelConfig p = stages_of(4, 1);  // what the configuration derives: 16 / 4 / 3
-  p.num_layers_per_virtual_pipeline_stage = 3;
-  EXPECT_TRUE(says(error_of(p, 16), "--num-layers-per-virtual-pipeline-stage 3"));
-  p.num_layers_per_virtual_pipeline_stage = 8;
-  p.virtual_pipeline_model_parallel_size = 0;
-  EXPECT_TRUE(says(error_of(p, 16), "--num-layers-per-virtual-pipeline-stage 8"));
-  p.num_layers_per_virtual_pipeline_stage = 2;
-  p.virtual_pipeline_model_parallel_size = 2;
-  EXPECT_EQ(make_stage_layout(p, 16).layers(3, 1).first, 14);
-  p.decoder_last_pipeline_num_layers = 4;
-  EXPECT_TRUE(says(error_of(p, 16), "--num-virtual-stages-per-pipeline-rank instead"));
 }
 
 TEST(StageLayout, ErrorsNameOptionAndFix) {
@@ -221,4 +160,5 @@ TEST(StageLayout, LayoutStringErrorsSayWhatIsMissing) {
 }
 
 }  // namespace stage_layout_test
+
 }  // namespace mpitron::pipeline

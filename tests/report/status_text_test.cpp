@@ -6,33 +6,13 @@
 #include <sstream>
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
+
+#include "report/sample_status.h"
 
 namespace mpitron::report {
-
 namespace status_text_test {
 
 using std::chrono::seconds;
-
-RunFolder sample_run() {
-  RunFolder run;
-  run.name = "gpt";
-  run.description = {
-      .world_size = 4, .train_iters = 1000, .seq_length = 8, .flops_per_sample = 8e8};
-  run.metrics = MetricsLog(
-      R"({"step":249,"lm loss":4,"iteration-time":0.5,"tokens-per-second":12345.6,"grad-norm":0.5}
-{"step":250,"lm loss":3,"iteration-time":0.5,"tokens-per-second":12345.6,"learning-rate":0.001}
-{"step":250,"busy-seconds-min":0.2,"busy-seconds-median":0.2,"busy-seconds-max":0.3}
-{"step":250,"slowest-rank":3}
-{"step":250,"memory-mib-max":1536}
-{"step":250,"lm loss validation":3.25}
-)");
-  return run;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST(StatusText, SaysHowFarAndHowFast) {
   const RunFolder run = sample_run();
@@ -78,47 +58,6 @@ TEST(StatusText, LeavesOutWhatIsUnknown) {
       has(status_text(run, run.written + seconds(3600), 80), "silent: nothing new for 1 h 00 min"));
   run.state = {.state = "failed-fatal", .reason = "no space left", .written = run.written};
   EXPECT_EQ(status_text(run, run.written, 80), "empty · failed-fatal · iteration 0\nno space left");
-}
-
-TEST(StatusJson, HasTheSameFigures) {
-  const RunFolder run = sample_run();
-  const auto json = nlohmann::json::parse(status_json(run, run.written));
-  EXPECT_EQ(json.at("state"), "running");
-  EXPECT_EQ(json.at("seconds_left"), 375);
-  EXPECT_EQ(json.at("busy_seconds").at("slowest_rank"), 3);
-  EXPECT_EQ(json.at("loss"), 3);
-  EXPECT_TRUE(nlohmann::json::parse(status_json({}, {})).at("loss").is_null());
-}
-
-using Values = std::vector<double>;
-using Lines = std::vector<std::string>;
-
-const double kNan = std::nan("");
-
-TEST(BrailleChart, AFallingLine) {
-  EXPECT_EQ(braille_chart(Values{7, 6, 5, 4, 3, 2, 1, 0}, 13, 2),
-            (Lines{"      7 ┤⠑⢄⠀⠀", "      0 ┤⠀⠀⠑⢄"}));
-}
-
-TEST(BrailleChart, JumpsAreStrokesAndMissingValuesGaps) {
-  EXPECT_EQ(braille_chart(Values{0, 3, 0, 3}, 11, 1), (Lines{"      3 ┤⡸⡾"}));
-  EXPECT_EQ(braille_chart(Values{0, 3, kNan, 3}, 11, 1), (Lines{"      3 ┤⡸⠈"}));
-}
-
-TEST(BrailleChart, ManyValuesAreAveragedAndFewAreSpread) {
-  Values values;
-  for (int i = 0; i < 8000; ++i) {
-    values.push_back(7 - i / 1000 + (i % 2 == 0 ? 0.5 : -0.5));
-  }
-  EXPECT_EQ(braille_chart(values, 13, 2), (Lines{"      7 ┤⠑⢄⠀⠀", "      0 ┤⠀⠀⠑⢄"}));
-  EXPECT_EQ(braille_chart(Values{2}, 11, 1), (Lines{"      2 ┤⣀⣀"}));
-}
-
-TEST(BrailleChart, NothingToDrawOrNoRoom) {
-  EXPECT_TRUE(braille_chart({}, 80, 5).empty());
-  EXPECT_TRUE(braille_chart(Values{kNan, INFINITY}, 80, 5).empty());
-  EXPECT_TRUE(braille_chart(Values{1, 2}, 9, 5).empty());
-  EXPECT_TRUE(braille_chart(Values{1, 2}, 80, 0).empty());
 }
 
 }  // namespace status_text_test

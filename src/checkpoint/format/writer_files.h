@@ -6,6 +6,7 @@
 #include "checkpoint/format/file.h"
 #include "checkpoint/format/placed_range.h"
 #include "checkpoint/format/stored_bytes.h"
+#include "io/hdf5/hdf5_file.h"
 
 // Schema 2 (docs/checkpoint-format.md): each writer has a file of its own with what it wrote of
 // each data set in a row, and one small file shows them all as one.
@@ -47,5 +48,20 @@ struct WriterFiles {
 /// storage. Error(data) names the file that is missing, damaged or of another checkpoint.
 WriterFiles read_writer_files(const io::Hdf5File& view, const std::filesystem::path& path,
                               const std::vector<DataSet>& data_sets);
+
+/// Names and fields of the tables that describe several writers' files.
+inline constexpr const char* kDataSetsName = "integrity/data_sets";
+
+/// One row a writer.
+inline constexpr const char* kWritersName = "integrity/writers";
+
+/// One row a range of bytes.
+inline constexpr const char* kRangesName = "integrity/ranges";
+
+/// Columns of a writer.
+inline const io::TableFields kWriterFields = {"writer", "bytes", "seal_high", "seal_low"};
+
+/// Columns of a range.
+inline const io::TableFields kRangeFields = {"data_set", "begin", "end", "file", "offset"};
 
 }  // namespace mpitron::checkpoint

@@ -7,9 +7,7 @@
 #include "convert/model_reader.h"
 #include "device/free_memory.h"
 #include "inference/engine_choice.h"
-#include "inference/scheduling/batching_limits.h"
 #include "models/make_model.h"
-#include "nn/layers/layer_rows.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -82,38 +80,6 @@ void check_numbers(const ModelOptions& options) {
 
 }  // namespace
 
-void ModelOptions::declare(Flags& flags) {
-  flags.option("--load", load, "a checkpoint of mpitron or Megatron, or a Hugging Face folder");
-  flags.required();
-  add_tokenizer_options(flags, tokenizer);
-  flags.option("--inference-max-requests", max_requests, "answers in the batch at once");
-  flags.option("--max-batch-size", max_requests, "other name of --inference-max-requests");
-  flags.option("--inference-max-seq-length", max_length,
-               "longest prompt with its answer; 0: the model's positions");
-  flags.option("--inference-dynamic-batching-block-size", block_size,
-               "tokens of a cache block, a power of two from 8; 0: 16, on a GPU 64");
-  flags.option("--inference-dynamic-batching-buffer-size-gb", cache_gigabytes,
-               "memory of the cache on each rank; 0: what --inference-max-requests answers need, "
-               "at most 90 % of what the weights leave");
-  flags.option("--inference-dynamic-batching-max-tokens-override", max_tokens,
-               "tokens of all answers in one step; 0: 512, on a GPU 2048");
-  flags.option("--inference-dynamic-batching-prefix-caching", prefix_cache,
-               "whether prompts that begin alike share what is computed for them");
-  flags.choices({"on", "off"});
-  flags.option("--num-speculative-tokens", draft_tokens,
-               "most tokens of an answer that are drafted, from what repeats in its text or by "
-               "depths of multi-token prediction; drafts never change the text");
-  flags.option("--inference-weights", weights,
-               "what products read weights in: int8 has a scale for each output, q4 4 bits and a "
-               "scale for 32 inputs; auto: the model's type");
-  flags.choices({"auto", "fp32", "bf16", "fp16", "int8", "q4"});
-  flags.flag(
-      "--enable-cuda-graph", graphs,
-      "steps in which every answer goes on by one token are recorded on the GPU and replayed "
-      "with one launch");
-  layout.declare(flags);
-}
-
 /// Order: names of adapters are checked first, since they cost nothing; the cache comes last, since
 /// it takes what the weights leave.
 LoadedModel::LoadedModel(const ModelOptions& given, std::shared_ptr<comm::World> world)
@@ -131,54 +97,6 @@ LoadedModel::LoadedModel(const ModelOptions& given, std::shared_ptr<comm::World>
   }
   shape_ = engine_shape(options);
   engine = ranks_.engine(*model_, shape_, handles());
-}
-
-std::vector<inference::AdapterHandle> LoadedModel::handles() const {
-  std::vector<inference::AdapterHandle> handles;
-  for (const inference::ServedAdapter& each : adapters_) {
-    handles.push_back(each.adapter);
-  }
-  return handles;
-}
-
-inference::AdapterHandle LoadedModel::only_adapter() const {
-  if (adapters_.size() > 1) {
-    throw_usage(
-        "--adapter: {} are given, and an answer has one; name it beside each prompt of generate's "
-        "--prompt-file (field adapter), or to mpitron serve",
-        adapters_.size());
-  }
-  return adapters_.empty() ? nullptr : adapters_[0].adapter;
-}
-
-inference::AdapterHandle LoadedModel::adapter(const std::string& wanted) const {
-  if (wanted == name) {
-    return nullptr;
-  }
-  std::string names = name;
-  for (const inference::ServedAdapter& each : adapters_) {
-    if (each.name == wanted) {
-      return each.adapter;
-    }
-    names += ", " + each.name;
-  }
-  throw_usage("--prompt-file: there is no adapter {}; there is {}", wanted, names);
-}
-
-inference::AdapterHandle LoadedModel::read_adapter(const std::string& folder) {
-  if (ranks_.on_gpu() && model_->config().multi_latent_attention) {
-    throw_usage(
-        "--adapter {}: updates of latent attention are served on the host; give --device "
-        "host, or a model into which mpitron convert --merge-adapter has put them",
-        folder);
-  }
-  return cli::read_adapter(ranks_.device(), model_->config(), ranks_.share(model_->config(), false),
-                           ++adapters_read_, folder);
-}
-
-void ModelOptions::declare_adapters(Flags& flags, const std::string& which) {
-  flags.option("--adapter", adapters,
-               "a folder of PEFT (LoRA), also NAME=FOLDER: updates of the model " + which);
 }
 
 std::shared_ptr<const tokenizers::ChatTemplate> LoadedModel::chat_template(
@@ -264,71 +182,6 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
           .vocabulary = tokenizer->vocab_size(),
           .weights = kernels::weight_format(options.weights),
           .graphs = options.graphs};
-}
-
-template <class F>
-void CacheSize::for_layers(config::LayerState state, F&& f) const {
-  for (Index number = first_layer + 1; number <= first_layer + layers; ++number) {
-    const config::LayerSpec spec = config::layer_spec(config, number);
-    if (config::facts(spec.mixer).state == state) {
-      f(spec);
-    }
-  }
-}
-
-/// Counts fp32 numbers of every recurrent layer of the stage, divided over its tensor ranks.
-Index CacheSize::state_bytes() const {
-  double numbers = 0;
-  for_layers(config::LayerState::recurrent, [&](const config::LayerSpec& spec) {
-    numbers += nn::layer_costs(config, spec).state / static_cast<double>(tensor_ranks);
-  });
-  return 2 * static_cast<Index>(numbers) * size_of(DType::f32);
-}
-
-/// Counts a block once for all layers that keep keys. Latent attention keeps its latent and the
-/// rotated key; other attention keeps keys and values of the query groups that a tensor rank has.
-Index CacheSize::block_bytes() const {
-  Index cached = 0;
-  for_layers(config::LayerState::key_value_cache, [&](const config::LayerSpec&) { ++cached; });
-  const bool latent = config.multi_latent_attention;
-  return inference::BlockContents{
-      .layers = cached,
-      .positions = block_size,
-      .groups = std::max<Index>(1, config.num_query_groups / tensor_ranks),
-      .head_dim = config.kv_channels,
-      .latent_width = latent ? config.kv_lora_rank + config.qk_pos_emb_head_dim : 0,
-      .dtype = config.params_dtype}
-      .bytes();
-}
-
-/// Rounds a sequence's blocks up to the context ranks, which hold them in turn. States are
-/// subtracted first, as every request has its own. An explicit size is used up; without one no more
-/// is taken than all requests can fill.
-Index CacheSize::blocks(Index requests, double gigabytes) const {
-  constexpr double kGigabyte = 1 << 30, kShareOfTheRest = 0.9;
-  const auto blocks_for = [&](Index tokens) { return (tokens + block_size - 1) / block_size; };
-  const bool encodes = config.family().encoder_decoder;
-  const Index of_one = encodes
-                           ? blocks_for(config.decoder_seq_length) + blocks_for(config.seq_length)
-                           : blocks_for(config.max_position_embeddings);
-  const Index one = (of_one + context_ranks - 1) / context_ranks * context_ranks;
-  const auto states = static_cast<double>(requests * state_bytes());
-  const double room =
-      gigabytes > 0 ? gigabytes * kGigabyte : kShareOfTheRest * static_cast<double>(free_memory);
-  const auto keys = static_cast<double>(one / context_ranks * block_bytes());
-  if (states + keys > room) {
-    throw_usage(
-        "a sequence of full length needs {:.3f} GB of keys and values on each rank, states of "
-        "--inference-max-requests {} need {:.3f} GB, and there are {:.3f}: give "
-        "--inference-dynamic-batching-buffer-size-gb more, or a smaller --inference-max-seq-length",
-        keys / kGigabyte, requests, states / kGigabyte, room / kGigabyte);
-  }
-  if (block_bytes() == 0) {
-    return one * requests;
-  }
-  const auto fits =
-      static_cast<Index>((room - states) / static_cast<double>(block_bytes())) * context_ranks;
-  return gigabytes > 0 ? fits : std::min(fits, one * requests);
 }
 
 }  // namespace mpitron::cli

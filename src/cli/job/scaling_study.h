@@ -54,4 +54,7 @@ void add_model(const ScalingModel& model, const config::RunConfig& run,
 std::vector<report::PlotLine> published_lines(const ScalingModel& model,
                                               const std::vector<config::RunConfig>& points);
 
+/// Returns words as a line that a shell takes apart again.
+std::string joined(const Arguments& words);
+
 }  // namespace mpitron::cli

@@ -3,8 +3,10 @@
 #include <string>
 
 #include "cli/command.h"
+#include "config/run_config.h"
 #include "plan/machine/library.h"
 #include "plan/published/validation.h"
+#include "report/run_folder.h"
 
 namespace mpitron::cli {
 
@@ -47,5 +49,8 @@ int plan_validation(const Arguments& arguments);
 /// One self-contained page without scripts: predicted over published seconds of each class, by
 /// source, and the errors of classes and rows.
 std::string validation_page(const plan::Validation& validation, const std::string& table);
+
+/// Parses the options that the run was given again, so that defaults of today apply.
+config::RunConfig run_of(const report::RunFolder& folder);
 
 }  // namespace mpitron::cli

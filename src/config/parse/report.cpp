@@ -5,19 +5,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
-// Option values as text and JSON: the dump at a run's start in the form of Megatron's logs, which
-// scripts parse, and forms for `config show`, `check` and the files of a run.
+// Option values as text: the dump at a run's start in the form of Megatron's logs, which scripts
+// parse, and forms for `config show`.
 
 namespace mpitron::config {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-bool is_list(const Option& option) {
-  return option.kind == Kind::words || option.kind == Kind::any_words;
-}
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -25,8 +18,27 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Returns slots in the order of their stored names, without regard to case; old names are left
-/// out.
+/// Writes a word as Python prints it, since parsers of the reference's dump read these words.
+std::string display_word(const Option& option, const std::string& word) {
+  if (option.type == Type::boolean) {
+    return word == "true" ? "True" : "False";
+  }
+  return option.type == Type::text && is_list(option) ? "'" + word + "'" : word;
+}
+
+/// Writes a row as the reference's logs have it: 48 columns of name and dots.
+std::string row(std::size_t slot, const std::string& value) {
+  const std::string& name = option_index().dest(slot);
+  const std::string dots(name.size() < 48 ? 48 - name.size() : 0, '.');
+  return fmt::format("  {} {} {}", name, dots, value);
+}
+
+}  // namespace
+
+bool is_list(const Option& option) {
+  return option.kind == Kind::words || option.kind == Kind::any_words;
+}
+
 std::vector<std::size_t> sorted_slots() {
   const OptionIndex& index = option_index();
   std::vector<std::size_t> slots;
@@ -40,51 +52,6 @@ std::vector<std::size_t> sorted_slots() {
   });
   return slots;
 }
-
-/// Writes a word as Python prints it, since parsers of the reference's dump read these words.
-std::string display_word(const Option& option, const std::string& word) {
-  if (option.type == Type::boolean) {
-    return word == "true" ? "True" : "False";
-  }
-  return option.type == Type::text && is_list(option) ? "'" + word + "'" : word;
-}
-
-/// Keeps the type of the option, so that readers of the JSON need no table.
-Json json_word(const Option& option, const std::string& word) {
-  if (option.type == Type::boolean) {
-    return word == "true";
-  }
-  if (option.type == Type::integer) {
-    return read_integer(word).value_or(0);
-  }
-  return option.type == Type::real ? Json(read_real(word).value_or(0)) : Json(word);
-}
-
-/// Returns null where there is no value: neither given nor by default.
-Json json_value(const OptionValues& values, std::size_t slot) {
-  const Option& option = option_index().option(slot);
-  const auto& words = values.words_at(slot);
-  if (!words) {
-    return nullptr;
-  }
-  if (!is_list(option)) {
-    return json_word(option, words->at(0));
-  }
-  Json list = Json::array();
-  for (const std::string& word : *words) {
-    list.push_back(json_word(option, word));
-  }
-  return list;
-}
-
-/// Writes a row as the reference's logs have it: 48 columns of name and dots.
-std::string row(std::size_t slot, const std::string& value) {
-  const std::string& name = option_index().dest(slot);
-  const std::string dots(name.size() < 48 ? 48 - name.size() : 0, '.');
-  return fmt::format("  {} {} {}", name, dots, value);
-}
-
-}  // namespace
 
 /// Writes lists in brackets and "None" without a value: the form of the reference's argument dump.
 std::string display_value(const OptionValues& values, std::size_t slot) {
@@ -142,49 +109,6 @@ std::string arguments_block(const OptionValues& values, bool all) {
               : fmt::format("\n{} more have their default values; --print-all-arguments "
                             "prints them",
                             defaults));
-}
-
-/// Writes one object; with `provenance` each value is an object of value and origin.
-std::string values_json(const OptionValues& values, bool provenance) {
-  Json json = Json::object();
-  for (const std::size_t slot : sorted_slots()) {
-    const std::string& name = option_index().dest(slot);
-    if (provenance) {
-      json[name] = {{"value", json_value(values, slot)},
-                    {"origin", to_text(values.origin_at(slot))}};
-    } else {
-      json[name] = json_value(values, slot);
-    }
-  }
-  return json.dump(2);
-}
-
-/// Writes only what somebody gave, not defaults and not what followed from others: enough to repeat
-/// a run.
-std::string given_values_json(const OptionValues& values) {
-  Json json = Json::object();
-  for (const std::size_t slot : sorted_slots()) {
-    const std::string& name = option_index().dest(slot);
-    if (values.given(name)) {
-      json[name] = json_value(values, slot);
-    }
-  }
-  return json.dump(2);
-}
-
-/// Writes what `check --json` prints: every finding with its id, options and nearest fix.
-std::string check_json(const ParsedRun& parsed) {
-  Json findings = Json::array();
-  for (const Finding& finding : parsed.findings) {
-    findings.push_back({{"id", finding.id},
-                        {"name", finding.name},
-                        {"message", finding.message},
-                        {"nearest", finding.nearest},
-                        {"options", finding.options}});
-  }
-  const Json json = {
-      {"ok", parsed.findings.empty()}, {"findings", findings}, {"notices", parsed.notices}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace mpitron::config

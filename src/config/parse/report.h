@@ -29,4 +29,11 @@ std::string given_values_json(const OptionValues& values);
 /// {"ok": ..., "findings": [{id, name, message, nearest, options}], "notices": [...]}
 std::string check_json(const ParsedRun& parsed);
 
+/// Returns whether an option takes a list of words.
+bool is_list(const Option& option);
+
+/// Returns slots in the order of their stored names, without regard to case; old names are left
+/// out.
+std::vector<std::size_t> sorted_slots();
+
 }  // namespace mpitron::config

@@ -62,4 +62,13 @@ CheckpointConfig resolve_checkpoint(const OptionValues& v);
 /// Returns the type of parameters and activations.
 DType params_dtype(const OptionValues& v);
 
+/// Fills the sizes of latent attention.
+void resolve_latent_attention(ModelConfig& m, const OptionValues& v);
+
+/// Fills heads, their groups and their biases.
+void resolve_attention(ModelConfig& m, const OptionValues& v);
+
+/// Fills how positions are told.
+void resolve_positions(ModelConfig& m, const OptionValues& v);
+
 }  // namespace mpitron::config

@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "config/layer_pattern.h"
 #include "config/resolve/resolve.h"
 
@@ -24,23 +22,6 @@ ActivationKind activation(const OptionValues& v) {
   }
   return v.flag("openai_gelu") || v.flag("bias_gelu_fusion") ? ActivationKind::gelu_tanh
                                                              : ActivationKind::gelu_erf;
-}
-
-/// Marks layers without rotation: a number N marks every N-th layer, a list says it for each.
-std::vector<bool> no_rope_layers(const OptionValues& v, Index layers) {
-  const std::optional<std::string> text = v.maybe_text("no_rope_freq");
-  std::vector<bool> skip;
-  if (!text) {
-    return skip;
-  }
-  const Frequency frequency = parse_list_expression(*text);
-  for (const Index entry : frequency.entries) {
-    skip.push_back(entry != 0);
-  }
-  for (Index layer = 1; !frequency.is_list && frequency.number > 0 && layer <= layers; ++layer) {
-    skip.push_back(layer % frequency.number == 0);
-  }
-  return skip;
 }
 
 /// Reads the words of --recompute-modules; a rule refuses unknown ones.
@@ -82,60 +63,6 @@ void resolve_size(ModelConfig& m, const OptionValues& v) {
   m.add_qkv_bias = v.flag("add_qkv_bias");
   m.mtp_num_layers = v.maybe_integer("mtp_num_layers");
   m.mtp_loss_scaling_factor = v.real("mtp_loss_scaling_factor");
-}
-
-/// Sets the sizes of latent attention, by default DeepSeek-V2's; they count only with
-/// --multi-latent-attention.
-void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
-  m.multi_latent_attention = v.flag("multi_latent_attention");
-  m.q_lora_rank = v.maybe_integer("q_lora_rank");
-  m.kv_lora_rank = v.integer("kv_lora_rank");
-  m.qk_head_dim = v.integer("qk_head_dim");
-  m.qk_pos_emb_head_dim = v.integer("qk_pos_emb_head_dim");
-  m.v_head_dim = v.integer("v_head_dim");
-}
-
-/// Keeps the backend's name for the tuning file; the host has one kernel for all of them.
-void resolve_attention(ModelConfig& m, const OptionValues& v) {
-  using enum AttentionBackend;
-  m.attention_backend = pick<AttentionBackend>(v.text("attention_backend"), {{"auto", automatic},
-                                                                             {"flash", flash},
-                                                                             {"fused", fused},
-                                                                             {"unfused", unfused},
-                                                                             {"local", local}});
-  m.softmax_scale = m.kv_channels > 0 ? 1 / std::sqrt(static_cast<double>(m.kv_channels)) : 0;
-  m.apply_query_key_layer_scaling = v.flag("apply_query_key_layer_scaling");
-  m.attention_softmax_in_fp32 = v.flag("attention_softmax_in_fp32");
-  m.qk_layernorm = v.flag("qk_layernorm");
-  m.qk_l2_norm = v.flag("qk_l2_norm");
-  m.reset_attention_mask = v.flag("reset_attention_mask") || v.flag("sft_packing") ||
-                           v.flag("dpo") || v.flag("dataloader_inter_document_masking");
-}
-
-/// Reads rotary bases as whole numbers, as the reference does.
-void resolve_positions(ModelConfig& m, const OptionValues& v) {
-  using enum PositionEmbedding;
-  m.position_embedding_type = pick<PositionEmbedding>(v.text("position_embedding_type"),
-                                                      {{"learned_absolute", learned_absolute},
-                                                       {"rope", rope},
-                                                       {"mrope", mrope},
-                                                       {"relative", relative},
-                                                       {"none", none}});
-  m.rope_type =
-      pick<RopeType>(v.text("rope_type"), {{"rope", RopeType::rope}, {"yarn", RopeType::yarn}});
-  m.rotary_base = v.integer("rotary_base");
-  m.rotary_percent = v.real("rotary_percent");
-  m.rotary_interleaved = v.flag("rotary_interleaved");
-  m.rotary_seq_len_interpolation_factor = v.maybe_integer("rotary_seq_len_interpolation_factor");
-  m.use_rope_scaling = v.flag("use_rope_scaling");
-  m.rope_scaling_factor = v.real("rope_scaling_factor");
-  m.rotary_scaling_factor = v.real("rotary_scaling_factor");
-  m.mscale = v.real("mscale");
-  m.mscale_all_dim = v.real("mscale_all_dim");
-  m.yarn_whole_dimensions = v.flag("yarn_correction_range_round_to_int");
-  m.no_rope_layers = no_rope_layers(v, m.num_layers);
-  m.relative_attention_num_buckets = v.integer("relative_attention_num_buckets");
-  m.relative_attention_max_distance = v.integer("relative_attention_max_distance");
 }
 
 /// Sets norms, activations, dropout and initial weights.

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-// The engine of rules: all tables joined in the order of their ids, every broken rule found (not
-// the first alone), and the legal settings nearest to a wrong number.
+// The engine of rules: all tables joined in the order of their ids, and every broken rule found,
+// not the first alone.
 
 namespace mpitron::config {
 namespace {
@@ -46,17 +46,6 @@ std::vector<std::string> dashed(std::string_view names) {
   return out;
 }
 
-/// Writes "--x 4 | --x 8": sorted, each value once.
-std::string alternatives(std::string_view option, std::vector<Index> values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-  std::vector<std::string> out;
-  for (const Index value : values) {
-    out.push_back(fmt::format("--{} {}", option, value));
-  }
-  return fmt::format("{}", fmt::join(out, " | "));
-}
-
 void sort_by_id(std::vector<Constraint>& rules) {
   std::stable_sort(rules.begin(), rules.end(),
                    [](const Constraint& a, const Constraint& b) { return a.id < b.id; });
@@ -66,18 +55,30 @@ void sort_by_id(std::vector<Constraint>& rules) {
 std::vector<Constraint> model_run_constraints() {
   std::vector<Constraint> rules;
   for (const auto part : {model_constraints(),
+                          precision_constraints(),
+                          position_constraints(),
                           layer_constraints(),
                           fp8_constraints(),
                           moe_constraints(),
+                          router_constraints(),
                           run_constraints(),
+                          schedule_constraints(),
+                          batch_constraints(),
                           data_constraints(),
+                          sample_constraints(),
                           checkpoint_constraints(),
+                          conversion_constraints(),
                           layout_constraints(),
+                          data_parallel_constraints(),
+                          context_constraints(),
                           expert_layout_constraints(),
                           expert_overlap_constraints(),
                           pipeline_constraints(),
+                          stage_constraints(),
                           encoder_constraints(),
+                          encoder_decoder_constraints(),
                           vision_constraints(),
+                          vision_task_constraints(),
                           node_constraints(),
                           device_constraints(),
                           transport_constraints(),
@@ -85,9 +86,13 @@ std::vector<Constraint> model_run_constraints() {
                           later_release_constraints(),
                           gemma_constraints(),
                           hybrid_constraints(),
+                          recurrent_constraints(),
                           finetuning_constraints(),
+                          preference_constraints(),
+                          low_rank_constraints(),
                           task_constraints(),
-                          vision_language_constraints()}) {
+                          vision_language_constraints(),
+                          language_part_constraints()}) {
     rules.insert(rules.end(), part.begin(), part.end());
   }
   sort_by_id(rules);
@@ -152,61 +157,6 @@ std::vector<std::string_view> rule_names() {
     names.insert(names.end(), {rule.id, rule.name});
   }
   return names;
-}
-
-/// Leaves divisors that are not positive to a rule of their own.
-std::optional<Violation> divides(Index value, Index divisor, const std::string& nearest) {
-  if (divisor <= 0 || value % divisor == 0) {
-    return {};
-  }
-  return Violation{fmt::format("{} % {} = {}", value, divisor, value % divisor), nearest};
-}
-
-std::string given_of(const Facts& f, std::span<const char* const> dests) {
-  std::vector<std::string> given;
-  for (const char* dest : dests) {
-    if (f.values.given(dest)) {
-      given.emplace_back(dest);
-    }
-  }
-  return fmt::format("{}", fmt::join(given, ", "));
-}
-
-/// Writes the multiples of `unit` around `value` as flags.
-std::string nearest_multiples(std::string_view option, Index value, Index unit) {
-  if (unit <= 0) {
-    return "";
-  }
-  const Index below = value / unit * unit;
-  return below > 0 ? alternatives(option, {below, below + unit}) : alternatives(option, {unit});
-}
-
-/// Finds the divisors of `value` around `wanted`, in pairs so that a huge value takes no time. One
-/// more than sixteen times as large is no neighbour.
-std::string nearest_divisors(std::string_view option, Index value, Index wanted) {
-  if (value <= 0) {
-    return "";
-  }
-  std::optional<Index> below, above;
-  for (Index small = 1; small <= value / small; ++small) {  // pairs of divisors
-    if (value % small != 0) {
-      continue;
-    }
-    for (const Index d : {small, value / small}) {
-      if (d <= wanted) {
-        below = std::max(below.value_or(d), d);
-      } else if ((d - 1) / 16 < wanted) {
-        above = std::min(above.value_or(d), d);
-      }
-    }
-  }
-  std::vector<Index> near;
-  for (const std::optional<Index>& found : {below, above}) {
-    if (found) {
-      near.push_back(*found);
-    }
-  }
-  return alternatives(option, near);
 }
 
 }  // namespace mpitron::config

@@ -36,27 +36,43 @@ struct Constraint {
 
 // Tables of rules, one for each topic and file; constraint.cpp joins them.
 std::span<const Constraint> model_constraints();
+std::span<const Constraint> precision_constraints();
+std::span<const Constraint> position_constraints();
 std::span<const Constraint> layer_constraints();
 std::span<const Constraint> later_release_constraints();
 std::span<const Constraint> gemma_constraints();
 std::span<const Constraint> hybrid_constraints();
+std::span<const Constraint> recurrent_constraints();
 std::span<const Constraint> fp8_constraints();
 std::span<const Constraint> moe_constraints();
+std::span<const Constraint> router_constraints();
 std::span<const Constraint> run_constraints();
+std::span<const Constraint> schedule_constraints();
+std::span<const Constraint> batch_constraints();
 std::span<const Constraint> data_constraints();
+std::span<const Constraint> sample_constraints();
 std::span<const Constraint> layout_constraints();
+std::span<const Constraint> data_parallel_constraints();
+std::span<const Constraint> context_constraints();
 std::span<const Constraint> expert_layout_constraints();
 std::span<const Constraint> expert_overlap_constraints();
 std::span<const Constraint> pipeline_constraints();
+std::span<const Constraint> stage_constraints();
 std::span<const Constraint> checkpoint_constraints();
+std::span<const Constraint> conversion_constraints();
 std::span<const Constraint> encoder_constraints();
+std::span<const Constraint> encoder_decoder_constraints();
 std::span<const Constraint> vision_constraints();
+std::span<const Constraint> vision_task_constraints();
 std::span<const Constraint> vision_language_constraints();
+std::span<const Constraint> language_part_constraints();
 std::span<const Constraint> node_constraints();
 std::span<const Constraint> device_constraints();
 std::span<const Constraint> transport_constraints();
 std::span<const Constraint> optimizer_constraints();
 std::span<const Constraint> finetuning_constraints();
+std::span<const Constraint> preference_constraints();
+std::span<const Constraint> low_rank_constraints();
 std::span<const Constraint> task_constraints();
 /// Rules of runs that train on data of their own: `replay` and `parity` bring theirs.
 std::span<const Constraint> training_constraints();

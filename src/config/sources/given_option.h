@@ -31,4 +31,19 @@ Finding unknown_option(std::string_view name, const Origin& origin);
 /// the value, or adds findings; notices tell of deprecated names and of options without effect.
 void accept_option(const GivenOption& given, OptionValues& values, Reading& report);
 
+/// Returns whether an option takes no value.
+bool is_flag(const Option& option);
+
+/// Returns what is wrong with the number of words; an empty text where it is right.
+std::string count_mistake(const Option& option, std::size_t words);
+
+/// The result of a check: what was expected, and a word that would be accepted.
+struct WordCheck {
+  std::string expected;  // empty: the word is fine
+  std::string nearest;
+};
+
+/// Checks type and choices of one word.
+WordCheck check_word(const Option& option, const std::string& word);
+
 }  // namespace mpitron::config

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,5 +36,14 @@ std::optional<std::pair<Index, Index>> layer_range(std::string_view text);
 
 /// Reads `name=number,name=number`; nothing for anything else.
 std::optional<NumberPattern> number_pattern(std::string_view text);
+
+/// Reads a whole text as a number; nothing where more or less stands in it.
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
 
 }  // namespace mpitron::config

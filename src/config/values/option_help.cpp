@@ -11,14 +11,44 @@
 #include "utils/error.h"
 #include "utils/system/machine.h"
 
-// Help, `explain` and docs/options.md, written from the rows of the option tables.
+// Help and `explain`, written from the rows of the option tables.
 
 namespace mpitron::config {
 namespace {
 
 constexpr std::size_t kHelpColumn = 42;
 
-/// Returns what stands behind the name: choices, or the kind of value.
+/// Writes one row of --help; later folding keeps its second column.
+std::string help_line(const Option& option) {
+  const std::string head = fmt::format("  --{} {}", option.name, placeholder(option));
+  const std::string start = default_text(option);
+  const std::string status =
+      option.status == Status::works && option.only.empty() ? "" : status_text(option);
+  const std::string tail =
+      fmt::format("{}{}{}", option.help, start.empty() ? "" : fmt::format(" (default {})", start),
+                  status.empty() ? "" : fmt::format(" [{}]", status));
+  return head.size() < kHelpColumn - 1
+             ? fmt::format("{:<{}}{}\n", head, kHelpColumn, tail)
+             : fmt::format("{}\n{}{}\n", head, std::string(kHelpColumn, ' '), tail);
+}
+
+std::string heading(std::string_view group) {
+  return fmt::format("\n{} (--help-{}):\n", group, group_slug(group));
+}
+
+/// Lists the words for --help-GROUP, each once.
+std::vector<std::string> group_slugs() {
+  std::vector<std::string> slugs;
+  for (const OptionTable& table : option_tables()) {
+    if (const std::string slug = group_slug(table.group); slugs.empty() || slugs.back() != slug) {
+      slugs.push_back(slug);
+    }
+  }
+  return slugs;
+}
+
+}  // namespace
+
 std::string placeholder(const Option& option) {
   std::string word;
   if (!option.choices.empty()) {
@@ -41,61 +71,11 @@ std::string placeholder(const Option& option) {
   return word;
 }
 
-/// Returns no default for flags: it is their absence.
 std::string default_text(const Option& option) {
   return option.kind == Kind::flag || option.kind == Kind::flag_off || !option.default_value
              ? ""
              : std::string(*option.default_value);
 }
-
-/// Writes one row of --help; later folding keeps its second column.
-std::string help_line(const Option& option) {
-  const std::string head = fmt::format("  --{} {}", option.name, placeholder(option));
-  const std::string start = default_text(option);
-  const std::string status =
-      option.status == Status::works && option.only.empty() ? "" : status_text(option);
-  const std::string tail =
-      fmt::format("{}{}{}", option.help, start.empty() ? "" : fmt::format(" (default {})", start),
-                  status.empty() ? "" : fmt::format(" [{}]", status));
-  return head.size() < kHelpColumn - 1
-             ? fmt::format("{:<{}}{}\n", head, kHelpColumn, tail)
-             : fmt::format("{}\n{}{}\n", head, std::string(kHelpColumn, ' '), tail);
-}
-
-std::string heading(std::string_view group) {
-  return fmt::format("\n{} (--help-{}):\n", group, group_slug(group));
-}
-
-/// Escapes bars, which would end a cell.
-std::string markdown_cell(std::string text) {
-  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2) {
-    text.insert(at, "\\");
-  }
-  return text;
-}
-
-/// Writes a row of docs/options.md.
-std::string markdown_row(const Option& option) {
-  const std::string value = placeholder(option);
-  const std::string start = default_text(option);
-  return fmt::format("| `--{}` | {} | {} | {} | {} |\n", option.name,
-                     value.empty() ? "" : "`" + markdown_cell(value) + "`",
-                     start.empty() ? "" : "`" + markdown_cell(start) + "`",
-                     markdown_cell(status_text(option)), markdown_cell(std::string(option.help)));
-}
-
-/// Lists the words for --help-GROUP, each once.
-std::vector<std::string> group_slugs() {
-  std::vector<std::string> slugs;
-  for (const OptionTable& table : option_tables()) {
-    if (const std::string slug = group_slug(table.group); slugs.empty() || slugs.back() != slug) {
-      slugs.push_back(slug);
-    }
-  }
-  return slugs;
-}
-
-}  // namespace
 
 /// Turns "Transformer-Engine" and "data and dataloader" into one word each.
 std::string group_slug(std::string_view group) {
@@ -105,33 +85,6 @@ std::string group_slug(std::string_view group) {
         c == ' ' || c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   return slug;
-}
-
-/// Says whether an option works, has no effect here, or is refused, and what to take instead.
-std::string status_text(const Option& option) {
-  const std::string instead =
-      option.replacement.empty() ? "" : fmt::format(": use {}", option.replacement);
-  switch (option.status) {
-    case Status::works:
-      return option.only.empty()
-                 ? "works"
-                 : fmt::format("works with {}", fmt::join(split_words(option.only), ", "));
-    case Status::neutral:
-      return "no effect on results";
-    case Status::later:
-      return option.only.empty()
-                 ? "later"
-                 : fmt::format("later, except {}", fmt::join(split_words(option.only), ", "));
-    case Status::unneeded:
-      return "no effect, with a notice";
-    case Status::refused:
-      return "refused" + instead;
-    case Status::deprecated:
-      return "deprecated" + instead;
-    case Status::removed:
-      return "removed" + instead;
-  }
-  return {};
 }
 
 /// Writes the whole page, by groups.
@@ -204,35 +157,6 @@ std::optional<std::string> explain_option(std::string_view name) {
   return option.alias.empty()
              ? text
              : text + fmt::format("Also:    --{}\n", fmt::join(split_words(option.alias), " --"));
-}
-
-/// Writes the page that a test compares with docs/options.md, so that it cannot go stale.
-std::string options_markdown() {
-  std::string text =
-      "# Options\n\n"
-      "Generated by `mpitron options --markdown` from the tables in `src/config/options/`; do not "
-      "edit.\n\n"
-      "Names, defaults and choices are those of Megatron-LM (core 0.14). Status:\n\n"
-      "- **works**: does what its last column says.\n"
-      "- **no effect on results**: accepted; chooses among kernels or ways that compute the same "
-      "here.\n"
-      "- **later**: known; any value but the default is refused until it works.\n"
-      "- **no effect, with a notice**: belongs to a service or a language that is not here.\n"
-      "- **deprecated**, **removed**, **refused**: with what to use instead.\n";
-  std::string_view before;
-  for (const OptionTable& table : option_tables()) {
-    if (table.group != before) {
-      text += fmt::format(
-          "\n## {}\n\n| Option | Value | Default | Status | Meaning |\n| --- | --- | --- | --- | "
-          "--- |\n",
-          table.group);
-      before = table.group;
-    }
-    for (const Option& option : table.rows) {
-      text += markdown_row(option);
-    }
-  }
-  return text;
 }
 
 }  // namespace mpitron::config

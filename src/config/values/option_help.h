@@ -31,4 +31,10 @@ std::string status_text(const Option& option);
 /// Returns a group's name as it stands behind `--help-`.
 std::string group_slug(std::string_view group);
 
+/// Returns what stands behind the name: choices, or the kind of value.
+std::string placeholder(const Option& option);
+
+/// Returns no default for flags: it is their absence.
+std::string default_text(const Option& option);
+
 }  // namespace mpitron::config

@@ -17,4 +17,7 @@ void write_mamba2(const ModelDescription& description, JsonObject& json);
 void read_nemotron_h(ConfigReading& reading);
 void write_nemotron_h(const ModelDescription& description, JsonObject& json);
 
+/// Kinds of layers, as Qwen3-Next's file names them.
+inline constexpr const char *kLinear = "linear_attention", *kFull = "full_attention";
+
 }  // namespace mpitron::convert

@@ -1,21 +1,19 @@
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "convert/description/config_reading.h"
+#include "convert/description/encoder_config.h"
 #include "convert/description/model_options.h"
 
-// The config.json of LLaVA: a Llama in text_config, CLIP's encoder in vision_config, and the
-// projector between them.
+// The config.json of image encoders: CLIP's and SigLIP's, alone or in front of a language model.
 
 namespace mpitron::convert {
 namespace {
 
 using config::ActivationKind;
 using config::ModelConfig;
-using config::ModelKind;
 using config::TowerSizes;
 using config::VlmConfig;
 
@@ -25,15 +23,6 @@ constexpr std::pair<const char*, ActivationKind> kClipActivations[] = {
     {"gelu", ActivationKind::gelu_erf},
     {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
     {"gelu_new", ActivationKind::gelu_tanh}};
-
-/// What an encoder has where its file does not say it.
-struct EncoderDefaults {
-  config::TowerKind kind;
-  Index patch;
-  const char* activation;
-  double norm_epsilon;
-};
-constexpr EncoderDefaults kClipDefaults{config::TowerKind::clip, 32, "quick_gelu", 1e-5};
 constexpr EncoderDefaults kSiglipDefaults{config::TowerKind::siglip, 16, "gelu_pytorch_tanh", 1e-6};
 
 /// Encoders alone and, as vision_config, beside words.
@@ -63,17 +52,6 @@ constexpr std::pair<const char*, Index> kLlamaSizes[] = {
     {"num_attention_heads", 32}, {"intermediate_size", 11008}, {"max_position_embeddings", 2048}};
 constexpr double kLlamaEpsilon = 1e-6;
 
-/// Returns the layers of the encoder behind which the language model looks: all for feature layer
-/// -1, the first two for 2; 0 where the setting has no meaning here.
-Index layers_seen(const ConfigReading& reading, Index layers) {
-  const bool one = reading.whole.reals("vision_feature_layer").empty();
-  const double feature = one ? reading.whole.real("vision_feature_layer", -2) : 0;
-  const double seen = feature < 0 ? static_cast<double>(layers) + 1 + feature : feature;
-  return seen >= 1 && seen <= static_cast<double>(layers) && seen == std::floor(seen)
-             ? static_cast<Index>(seen)
-             : 0;
-}
-
 TowerSizes read_tower(const JsonObject& vision, const EncoderDefaults& defaults,
                       ConfigReading& reading) {
   TowerSizes sizes{.hidden_size = vision.size("hidden_size", 768),
@@ -95,7 +73,8 @@ TowerSizes read_tower(const JsonObject& vision, const EncoderDefaults& defaults,
   return sizes;
 }
 
-/// All layers of an encoder.
+}  // namespace
+
 VlmConfig read_encoder(const JsonObject& vision, const EncoderDefaults& defaults,
                        ConfigReading& reading) {
   const VlmConfig vlm{.tower = defaults.kind,
@@ -125,8 +104,6 @@ void write_tower(const VlmConfig& vlm, JsonObject& vision) {
   }
 }
 
-}  // namespace
-
 JsonObject language_part(const JsonObject& whole) {
   if (!whole.has("text_config")) {
     return whole;
@@ -149,29 +126,6 @@ JsonObject language_part(const JsonObject& whole) {
     }
   }
   return text;
-}
-
-void read_llava(ConfigReading& reading) {
-  const JsonObject &whole = reading.whole, vision = whole.object("vision_config");
-  ModelConfig& m = reading.result.model;
-  reading.require(reading.json.text("model_type", "llama") == "llama",
-                  "text_config: model_type " + reading.json.text("model_type"));
-  reading.require(vision.text("model_type", "clip_vision_model") == "clip_vision_model",
-                  "vision_config: model_type " + vision.text("model_type"));
-  read_llama(reading);
-  m.kind = ModelKind::vlm;
-  const std::string kept = whole.text("vision_feature_select_strategy", "default");
-  reading.require(kept == "default" || kept == "full", "vision_feature_select_strategy " + kept);
-  reading.require(whole.text("projector_hidden_act", "gelu") == "gelu",
-                  "projector_hidden_act " + whole.text("projector_hidden_act"));
-  reading.require(whole.flag("multimodal_projector_bias", true), "multimodal_projector_bias false");
-  VlmConfig vlm = read_encoder(vision, kClipDefaults, reading);
-  vlm.tower_layers = layers_seen(reading, vlm.tower_layers);
-  vlm.class_token = kept == "full";
-  vlm.projector_sizes = config::ProjectorSizes{.ffn_hidden_size = m.hidden_size};
-  reading.require(vlm.tower_layers > 0,
-                  "vision_feature_layer " + whole.text("vision_feature_layer"));
-  m.vlm = vlm;
 }
 
 bool is_encoder_config(const JsonObject& json) {
@@ -205,27 +159,6 @@ void write_image_encoder(const ModelDescription& description, JsonObject& json) 
   write_type(description.model, json);
   if (vlm.tower == config::TowerKind::siglip) {
     json.set("vision_use_head", false);
-  }
-}
-
-/// Makes the last layer the one that is looked behind: layers that were not read are gone.
-void write_llava(const ModelDescription& description, JsonObject& json) {
-  const VlmConfig& vlm = *description.model.vlm;
-  ModelDescription language = description;
-  language.model_type = "llama";
-  JsonObject text = json.object("text_config"), vision = json.object("vision_config");
-  text.set("model_type", "llama");
-  write_common(description, text);
-  write_llama(language, text);
-  write_tower(vlm, vision);
-  json.set("text_config", text);
-  json.set("vision_config", vision);
-  json.set("vision_feature_layer", Index{-1});
-  json.set("vision_feature_select_strategy", vlm.class_token ? "full" : "default");
-  json.set("projector_hidden_act", "gelu");
-  json.set("image_seq_length", vlm.positions());
-  if (!json.has("image_token_index") && !json.has("image_token_id")) {
-    json.set("image_token_index", description.stored_vocab_size() - 1);
   }
 }
 

@@ -47,4 +47,8 @@ void write_hugging_face_weights(const std::filesystem::path& folder, TensorSourc
 /// Gives the memory behind a part of a mapped file back: it stays readable, from the file again.
 void forget_pages(std::span<const std::byte> mapped);
 
+/// Names of the file with all weights, and of the index where there are several.
+inline constexpr const char *kSingle = "model.safetensors",
+                            *kIndex = "model.safetensors.index.json";
+
 }  // namespace mpitron::convert

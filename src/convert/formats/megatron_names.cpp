@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "utils/error.h"
 
 // Names of parameters in Megatron's releases, and along which dimension its tensor parallel ranks
@@ -12,8 +10,6 @@
 
 namespace mpitron::convert {
 namespace {
-
-using Kind = io::PickleValue::Kind;
 
 /// Names of Transformer Engine's fused layers and of later releases, and ours in their place.
 constexpr std::pair<const char*, const char*> kOtherNames[] = {
@@ -44,31 +40,6 @@ constexpr const char* kColumns[] = {"linear_proj.weight", "linear_fc2.weight", "
 template <class Ends>
 bool ends_with_any(const std::string& name, const Ends& ends) {
   return std::ranges::any_of(ends, [&](const char* end) { return name.ends_with(end); });
-}
-
-/// Returns numbers, words and lists of them as JSON; null for everything else, such as classes and
-/// torch types.
-nlohmann::json plain(const io::PickleValue& value) {
-  switch (value.kind) {
-    case Kind::boolean:
-      return value.integer != 0;
-    case Kind::integer:
-      return value.integer;
-    case Kind::real:
-      return value.real;
-    case Kind::text:
-      return std::string(value.text);
-    case Kind::list:
-    case Kind::tuple: {
-      nlohmann::json items = nlohmann::json::array();
-      for (const io::PickleValue* item : value.items) {
-        items.push_back(item->items.empty() ? plain(*item) : nullptr);
-      }
-      return items;
-    }
-    default:
-      return nullptr;
-  }
 }
 
 }  // namespace
@@ -120,45 +91,6 @@ std::string our_name_of(std::string name) {
 
 bool is_extra_state(const std::string& name) {
   return name.find("_extra_state") != std::string::npos;
-}
-
-namespace {
-
-/// Adds what the arguments leave open: they do not name the program that wrote them, and --spec
-/// tells a Mamba model.
-void complete(nlohmann::json& json, bool has_positions) {
-  if (json.contains("layernorm_epsilon") && !json.contains("norm_epsilon")) {  // older name
-    json["norm_epsilon"] = json["layernorm_epsilon"];
-  }
-  if (json.contains("spec") && json["spec"].dump().find("mamba") != std::string::npos) {
-    json["model"] = "mamba";
-    if (!has_positions && json.contains("position_embedding_type") &&
-        json["position_embedding_type"] == "learned_absolute") {
-      json["position_embedding_type"] = "none";
-    }
-  }
-}
-
-}  // namespace
-
-ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
-                                         const std::string& source, bool has_positions) {
-  const bool state = arguments.state != nullptr && arguments.state->kind == Kind::dict;
-  const io::PickleValue& dict = state ? *arguments.state : arguments;
-  nlohmann::json json = nlohmann::json::object();
-  for (std::size_t i = 0; i + 1 < dict.entries.size(); i += 2) {
-    if (dict.entries[i]->kind == Kind::text) {
-      json[std::string(dict.entries[i]->text)] = plain(*dict.entries[i + 1]);
-    }
-  }
-  complete(json, has_positions);
-  constexpr auto replace = nlohmann::json::error_handler_t::replace;  // what is not UTF-8
-  ModelDescription result = from_configuration(json.dump(-1, ' ', false, replace), source);
-  if (json.contains("consumed_train_samples") &&
-      json["consumed_train_samples"].is_number_integer()) {
-    result.consumed_train_samples = json["consumed_train_samples"];
-  }
-  return result;
 }
 
 TensorInfo info_of(const io::TorchTensor& tensor, const std::string& name,

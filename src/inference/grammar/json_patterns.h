@@ -41,4 +41,10 @@ Pattern json_pair(Pattern key, Pattern value);
 Pattern json_value(std::size_t value);
 Pattern json_object(std::size_t value);
 
+/// One byte.
+Pattern byte(char c);
+
+/// One of some ASCII characters.
+Pattern any_of(std::string_view characters);
+
 }  // namespace mpitron::inference

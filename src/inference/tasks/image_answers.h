@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,5 +20,8 @@ double relaxed_accuracy(const std::string& guess, const std::vector<std::string>
 /// pieces of one to four words, weighed by how rare they are in the references, agree with its
 /// references; 10 where they are the same. Words are runs of small letters and digits.
 double cider(const std::vector<std::pair<std::string, std::vector<std::string>>>& captions);
+
+/// Runs of letters and digits in small letters; characters of `kept` count as letters.
+std::vector<std::string> words_of(const std::string& text, std::string_view kept = "");
 
 }  // namespace mpitron::inference

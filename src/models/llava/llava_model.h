@@ -41,4 +41,7 @@ class LlavaModel final : public GptModel {
   std::optional<nn::ImageProjector> projector_;
 };
 
+/// Returns x as a matrix of rows [h].
+autograd::Var as_rows(autograd::Context& context, const autograd::Var& x);
+
 }  // namespace mpitron::models

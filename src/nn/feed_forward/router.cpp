@@ -1,5 +1,3 @@
-// Routes tokens: logits, choice, losses that keep experts evenly used. An expert's bias changes who
-// is chosen and not the weights of the chosen; it follows the counts of a whole step.
 #include "nn/feed_forward/router.h"
 
 #include <algorithm>
@@ -7,27 +5,16 @@
 #include "ops/elementwise/reshape.h"
 #include "ops/experts/router_logits.h"
 #include "ops/loss/auxiliary_loss.h"
-#include "tensor/host_copy.h"
+
+// Routes tokens: logits and choice. An expert's bias changes who is chosen and not the weights of
+// the chosen; it follows the counts of a whole step.
 
 namespace mpitron::nn {
 
 using autograd::Context;
 using autograd::Var;
-using tensor::Tensor;
 
 namespace {
-
-ops::RouterScore score_of(config::RouterScore score) {
-  switch (score) {
-    case config::RouterScore::softmax:
-      return ops::RouterScore::softmax;
-    case config::RouterScore::sigmoid:
-      return ops::RouterScore::sigmoid;
-    case config::RouterScore::sqrt_softplus:
-      break;
-  }
-  return ops::RouterScore::sqrt_softplus;
-}
 
 ops::RoutingRule routing_rule(const config::MoeConfig& config) {
   if (config.sinkhorn) {
@@ -42,30 +29,23 @@ ops::RoutingRule routing_rule(const config::MoeConfig& config) {
           .scaling = config.topk_scaling_factor.value_or(1)};
 }
 
-const char* name_of(config::RouterBalancing kind) {
-  switch (kind) {
-    case config::RouterBalancing::seq_aux_loss:
-      return "seq_load_balancing_loss";
-    case config::RouterBalancing::global_aux_loss:
-      return "global_load_balancing_loss";
-    default:
-      return "load_balancing_loss";
+}  // namespace
+
+ops::RouterScore score_of(config::RouterScore score) {
+  switch (score) {
+    case config::RouterScore::softmax:
+      return ops::RouterScore::softmax;
+    case config::RouterScore::sigmoid:
+      return ops::RouterScore::sigmoid;
+    case config::RouterScore::sqrt_softplus:
+      break;
   }
+  return ops::RouterScore::sqrt_softplus;
 }
 
-/// Losses are told of and take part where gradients are recorded: once for each microbatch, also
-/// where the layer is recomputed.
 bool has_losses(const Context& context) {
   return context.training() && context.recording();
 }
-
-void tell(Context& context, const char* name, Index layer, const Var& loss) {
-  if (context.recorder.auxiliary.sums != nullptr) {
-    context.recorder.auxiliary.sums->add(context.device, name, layer, loss.value);
-  }
-}
-
-}  // namespace
 
 Router::Router(const Builder& builder, Index layer_number)
     : config_(*builder.config().moe),
@@ -106,18 +86,6 @@ Var Router::logits(Context& context, const Var& x) const {
       ops::random_logits(context, logits.value, noise(DropoutSite::router_logits)));
 }
 
-/// mean(logsumexp(logits)^2), which keeps logits small (Zoph et al. 2022).
-Var Router::with_z_loss(Context& context, const Var& logits) const {
-  if (!has_losses(context) || config_.z_loss_coefficient == 0) {
-    return logits;
-  }
-  const Var loss = ops::router_z_loss(context, logits, sequence_ranks_->size());
-  tell(context, "z_loss", layer_number_, loss);
-  return ops::with_auxiliary_loss(
-      context, logits, loss,
-      context.recorder.auxiliary.microbatch_seed * config_.z_loss_coefficient);
-}
-
 /// Sinkhorn and an expert's bias choose experts, but do not weigh them.
 ops::Routing Router::route(Context& context, const Var& logits) const {
   ops::RoutingBias bias;
@@ -128,43 +96,6 @@ ops::Routing Router::route(Context& context, const Var& logits) const {
     bias.expert_bias = expert_bias_->value;
   }
   return ops::top_k_routing(context, logits, config_.topk, routing_rule(config_), bias);
-}
-
-/// E / (k T^2) sum over experts of (tokens) (sum of scores), of all tokens or sample by sample:
-/// least where experts are used alike (Fedus et al. 2022).
-Var Router::with_balancing(Context& context, const Var& probabilities, const Var& logits,
-                           Index samples) const {
-  Var result = probabilities;
-  for (const config::BalancingLoss& balancing : config_.balancing_losses) {
-    const bool of_samples = balancing.kind == config::RouterBalancing::seq_aux_loss;
-    ops::BalanceScope scope{.sets = of_samples ? samples : 1, .group = sequence_ranks_.get()};
-    if (balancing.kind == config::RouterBalancing::global_aux_loss) {
-      scope.instead = [&](const Tensor& counts) { return counts_so_far(context, counts); };
-    }
-    const Var loss = ops::balance_loss(
-        context, logits, {.score = score_of(config_.score), .topk = config_.topk}, scope);
-    tell(context, name_of(balancing.kind), layer_number_, loss);
-    result = ops::with_auxiliary_loss(
-        context, result, loss, context.recorder.auxiliary.microbatch_seed * balancing.coefficient);
-  }
-  return result;
-}
-
-/// The tokens of experts in the whole step so far and on all replicas, in place of this
-/// microbatch's: a loss that balances the global batch.
-Tensor Router::counts_so_far(Context& context, const Tensor& counts) const {
-  replicas_->all_reduce(counts.view()).wait();
-  const Tensor known = tensor::to_host(context.device, counts);
-  const std::span<double> numbers(known.data<double>(), static_cast<std::size_t>(known.numel()));
-  for (double& number : numbers) {
-    number /= static_cast<double>(replicas_->size());
-  }
-  if (context.recorder.auxiliary.sums != nullptr) {
-    std::ranges::copy(
-        context.recorder.auxiliary.sums->running_mean("balanced_tokens", layer_number_, numbers),
-        numbers.begin());
-  }
-  return tensor::to_device(context.device, known);
 }
 
 /// An expert takes at most capacity_factor times its even share of tokens.

@@ -43,4 +43,11 @@ class Router {
   autograd::Buffer* expert_bias_ = nullptr;
 };
 
+/// Returns the score of ops that a configuration names.
+ops::RouterScore score_of(config::RouterScore score);
+
+/// Losses are told of and take part where gradients are recorded: once for each microbatch, also
+/// where the layer is recomputed.
+bool has_losses(const autograd::Context& context);
+
 }  // namespace mpitron::nn

@@ -1,11 +1,12 @@
-// The step that all attentions share: one kernel launch of some queries on some keys, forward or
-// backward, with what belongs to it (bias, mask, dropout, sink). Attentions over a sequence that
-// ranks share are made of several of these.
 #include "ops/attention/attention_block.h"
 
 #include "autograd/gradient.h"
 #include "kernels/attention/attention_sink.h"
 #include "kernels/elementwise/elementwise.h"
+
+// The step that all attentions share: one kernel launch of some queries on some keys, forward or
+// backward, with what belongs to it (bias, mask, dropout, sink). Attentions over a sequence that
+// ranks share are made of several of these.
 
 namespace mpitron::ops {
 namespace {
@@ -125,45 +126,6 @@ void add_sink_gradient(Context& context, const AttentionSettings& settings, cons
                                            .first_head = settings.sink_head,
                                            .accumulate = accumulate});
       });
-}
-
-BiasGradient::BiasGradient(Context& context, const AttentionSettings& settings, Index samples)
-    : settings_(settings) {
-  if (const Tensor& bias = settings.bias.value) {
-    samples_ =
-        context.empty({samples, bias.shape()[0], settings.layout.heads}, wide_type(bias.dtype()));
-  }
-}
-
-TensorView BiasGradient::view() const {
-  if (!samples_) {
-    return {};
-  }
-  const Index distances = samples_.shape()[1], n = samples_.shape()[2];
-  return {samples_.view().data,
-          samples_.dtype(),
-          {samples_.shape()[0], n, distances},
-          {distances * n, 1, n}};
-}
-
-void BiasGradient::accumulate(Context& context) const {
-  if (!samples_) {
-    return;
-  }
-  const Tensor& bias = settings_.bias.value;
-  const Shape own = {samples_.shape()[1], 1, samples_.shape()[2]};
-  const Tensor sum = samples_.slice(0, 0, 1).reshape(own);
-  for (Index sample = 1; sample < samples_.shape()[0]; ++sample) {
-    context.launch(kernels::Add{.a = sum.view(),
-                                .b = samples_.slice(0, sample, sample + 1).reshape(own).view(),
-                                .y = sum.view()});
-  }
-  const Tensor gradient = context.empty(bias.shape(), bias.dtype());
-  context.launch(kernels::Fill{.x = gradient.view()});
-  const Index first = settings_.first_head;
-  context.launch(
-      kernels::Cast{.x = sum.view(), .y = gradient.slice(2, first, first + own[2]).view()});
-  autograd::accumulate(context, settings_.bias.slot, gradient);
 }
 
 Tensor packed_keys(Context& context, const Tensor& qkv, const QkvLayout& layout) {

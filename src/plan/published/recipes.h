@@ -42,4 +42,8 @@ std::vector<Recipe> parse_recipes(const std::string& text, const std::string& pa
 /// Puts what the recipes say into a row, later ones last.
 void apply_recipes(const std::vector<Recipe>& recipes, PublishedRow& row);
 
+/// Puts a recipe into a row. Recomputation that the table itself tells stays, unless the recipe has
+/// some.
+void apply(const Recipe& recipe, PublishedRow& row);
+
 }  // namespace mpitron::plan

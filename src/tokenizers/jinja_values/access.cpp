@@ -1,20 +1,13 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "tokenizers/jinja_values/operators.h"
 #include "tokenizers/jinja_values/python_text.h"
 
-// Attributes, elements, slices and iteration of values, with Python's rules for positions and
-// Jinja's for what is missing: it is undefined, with a sentence that tells why.
+// Attributes, elements and iteration of values, with Python's rules for positions and Jinja's for
+// what is missing: it is undefined, with a sentence that tells why.
 
 namespace mpitron::tokenizers::jinja {
 namespace {
-
-/// Names a value as Jinja does in front of what it lacks.
-std::string described(const Value& value) {
-  return value.is_none() ? "None" : fmt::format("{} object", value.type_name());
-}
 
 Value no_attribute(const Value& value, const std::string& name) {
   return Value::undefined(fmt::format("'{}' has no attribute '{}'", described(value), name));
@@ -71,60 +64,11 @@ Value indexed(Run& run, const Value& value, const Value& key) {
   return at ? (*value.list())[*at] : no_element(run, value, key);
 }
 
-std::optional<std::int64_t> bound_of(const Value& value) {
-  if (value.is_none() || value.is_undefined()) {
-    return std::nullopt;
-  }
-  if (!value.is_integer()) {
-    throw Fault("slice indices must be integers or None or have an __index__ method");
-  }
-  return value.integer();
-}
-
-/// Returns the positions that a slice visits in a sequence of `size`, as Python's slice.indices
-/// counts them. A step that overflows ends the walk.
-std::vector<std::size_t> places(std::int64_t size, const Value& from, const Value& to,
-                                const Value& by) {
-  const std::int64_t step = bound_of(by).value_or(1);
-  if (step == 0) {
-    throw Fault("slice step cannot be zero");
-  }
-  const auto clamped = [&](const Value& value, std::int64_t otherwise) {
-    const auto bound = bound_of(value);
-    if (!bound) {
-      return otherwise;
-    }
-    const std::int64_t at = *bound < 0 ? std::max<std::int64_t>(*bound, -size - 1) + size : *bound;
-    return step > 0 ? std::clamp<std::int64_t>(at, 0, size)
-                    : std::clamp<std::int64_t>(at, -1, size - 1);
-  };
-  const std::int64_t end = clamped(to, step > 0 ? size : -1);
-  std::vector<std::size_t> all;
-  for (std::int64_t at = clamped(from, step > 0 ? 0 : size - 1); step > 0 ? at < end : at > end;) {
-    all.push_back(static_cast<std::size_t>(at));
-    if (__builtin_add_overflow(at, step, &at)) {
-      break;
-    }
-  }
-  return all;
-}
-
-std::string sliced_text(const std::string& text, const Value& from, const Value& to,
-                        const Value& by) {
-  const std::int64_t size = characters(text);
-  std::vector<std::size_t> begins;
-  for (std::size_t at = 0; at < text.size(); at += byte_of(std::string_view(text).substr(at), 1)) {
-    begins.push_back(at);
-  }
-  begins.push_back(text.size());
-  std::string result;
-  for (const std::size_t at : places(size, from, to, by)) {
-    result.append(text, begins[at], begins[at + 1] - begins[at]);
-  }
-  return result;
-}
-
 }  // namespace
+
+std::string described(const Value& value) {
+  return value.is_none() ? "None" : fmt::format("{} object", value.type_name());
+}
 
 /// Methods of dictionaries hide keys of the same name, as in Jinja: `x.items` is the method.
 Value attribute_of(Run& run, const Value& value, const std::string& name) {
@@ -149,25 +93,6 @@ Value element_of(Run& run, const Value& value, const Value& key) {
   }
   return key.text() != nullptr ? own_attribute(run, value, *key.text())
                                : no_element(run, value, key);
-}
-
-Value slice_of(Run& run, const Value& value, const Value& from, const Value& to,
-               const Value& step) {
-  require_defined(value);
-  if (const std::string* text = value.text()) {
-    run.spend(text->size());
-    return sliced_text(*text, from, to, step);
-  }
-  if (value.list() == nullptr) {
-    return Value::undefined(fmt::format("{} has no element slice", described(value)));
-  }
-  List items;
-  run.spend(value.list()->size());
-  for (const std::size_t at :
-       places(static_cast<std::int64_t>(value.list()->size()), from, to, step)) {
-    items.push_back((*value.list())[at]);
-  }
-  return run.list(std::move(items), value.is_tuple());
 }
 
 /// An undefined value has no elements; other values that cannot be walked over are Faults.

@@ -66,8 +66,16 @@ struct FilterRow {
   Filter filter;
 };
 
-/// Filters of texts and numbers, and of lists and dictionaries.
+/// Filters of texts, of what encodes them, of numbers, and of lists and dictionaries: those that
+/// take or count elements, that visit them with a test or a filter, and that order or compare them.
 std::span<const FilterRow> text_filters();
+std::span<const FilterRow> encoding_filters();
+std::span<const FilterRow> number_filters();
 std::span<const FilterRow> list_filters();
+std::span<const FilterRow> choosing_filters();
+std::span<const FilterRow> ordering_filters();
+
+/// Names a value as Jinja does in front of what it lacks.
+std::string described(const Value& value);
 
 }  // namespace mpitron::tokenizers::jinja

@@ -47,4 +47,7 @@ std::optional<std::string> unescape(std::string_view text);
 std::string literal_of(std::string_view text);
 std::string decimal(double value);
 
+/// Returns whether str.isspace counts the character as white space.
+bool is_space(std::uint32_t c);
+
 }  // namespace mpitron::tokenizers::jinja

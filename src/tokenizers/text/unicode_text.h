@@ -57,4 +57,10 @@ void replace_all(std::string& text, std::string_view from, std::string_view to);
 /// Source: BERT's and Hugging Face's clean_up_tokenization.
 void clean_up_spaces(std::string& text);
 
+/// Returns whether all characters are ASCII, which most text is.
+bool is_ascii(std::string_view text);
+
+/// Error(data) names the first byte that is not UTF-8.
+std::u32string decode(std::string_view text);
+
 }  // namespace mpitron::tokenizers

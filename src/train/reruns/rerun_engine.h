@@ -104,4 +104,7 @@ class RerunEngine {
 /// |a - b| / |a|; 0 for equal figures and for two NaN, infinite where only one is not finite.
 double relative_difference(double a, double b);
 
+/// Says what a user looks at when an iteration's loss is no number.
+std::string advice_on(Index iteration);
+
 }  // namespace mpitron::train

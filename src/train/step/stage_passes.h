@@ -103,4 +103,7 @@ class StagePasses {
   BatchPass pass_;
 };
 
+/// How a trace tells the passes of microbatches apart.
+TraceSpan pass_span(Index chunk, Index microbatch);
+
 }  // namespace mpitron::train

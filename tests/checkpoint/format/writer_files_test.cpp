@@ -1,5 +1,3 @@
-#include "checkpoint/format/writer_files.h"
-
 #include <fstream>
 #include <random>
 
@@ -7,6 +5,7 @@
 
 #include "checkpoint/folders/verify.h"
 #include "checkpoint/format/seal.h"
+#include "checkpoint/format/written_files.h"
 #include "support/contains.h"
 #include "support/sample_checkpoint.h"
 #include "support/temporary_folder.h"
@@ -17,31 +16,6 @@ namespace mpitron::checkpoint {
 namespace writer_files_test {
 
 using test::contains;
-
-/// A checkpoint of two writers.
-class WriterFilesTest : public ::testing::Test {
- protected:
-  void write_small() {
-    test::write_checkpoint_per_writer(
-        path_, {.files = {{"a", "text"}}},
-        {{.name = "model/a", .shape = {5}}, {.name = "model/b", .shape = {2, 3}}});
-  }
-  /// What is wrong, whoever finds it; empty where nothing is.
-  std::string finding() const {
-    try {
-      const File file(path_);
-      return damage_text(file, verify(file).damaged);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.code(), ExitCode::data);
-      return error.what();
-    }
-  }
-
-  const test::TemporaryFolder folder_;
-  const std::filesystem::path path_ = folder_.path() / "checkpoint.h5";
-  const std::filesystem::path first_ = folder_.path() / "writer_00000.h5";
-  const std::filesystem::path second_ = folder_.path() / "writer_00001.h5";
-};
 
 TEST_F(WriterFilesTest, GiveBackWhatWasWritten) {
   for (const Index writers : {1, 2, 5}) {
@@ -74,26 +48,6 @@ TEST_F(WriterFilesTest, TravelAsText) {
   EXPECT_EQ(copy.storage(), file.storage());
 }
 
-// Each byte of each file counts, and the file is named. The seal, all data and a part of the rest:
-// everything else is under the same hash.
-TEST_F(WriterFilesTest, FlippedBytesAreFoundInTheFileThatHasThem) {
-  write_small();
-  for (const std::filesystem::path& path : {path_, first_, second_}) {
-    const std::string bytes = read_file(path);
-    PosixFile file(path, PosixFile::Mode::modify);
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      if (i + 64 < bytes.size() && i % 4096 >= 16 && i % (bytes[i] == 0 ? 211 : 11) != 0) {
-        continue;
-      }
-      const char flipped = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
-      file.write(static_cast<Index>(i), &flipped, 1);
-      ASSERT_PRED2(contains, finding(), path.filename().string()) << i;
-      file.write(static_cast<Index>(i), &bytes[i], 1);
-    }
-  }
-  EXPECT_EQ(finding(), "");
-}
-
 TEST_F(WriterFilesTest, TruncationsAreFound) {
   write_small();
   const auto size = std::filesystem::file_size(second_);
@@ -122,18 +76,6 @@ TEST_F(WriterFilesTest, OneWritersFileIsNoCheckpoint) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_PRED2(contains, error.what(), "the whole is checkpoint.h5 beside it");
-  }
-}
-
-TEST_F(WriterFilesTest, AViewMustShowAllOfEachDataSet) {
-  const std::vector<DataSet> data_sets = {{.name = "a", .shape = {4}}};
-  for (const std::vector<PlacedRange>& ranges :
-       {std::vector<PlacedRange>{},
-        {{.begin = 0, .end = 12}},
-        {{.begin = 4, .end = 16}},
-        {{.begin = 0, .end = 16}, {.begin = 8, .end = 16}}}) {
-    const std::vector<WriterPart> parts = {{.ranges = ranges}};
-    EXPECT_THROW(write_view(path_, {}, data_sets, parts), InternalError);
   }
 }
 
@@ -169,4 +111,5 @@ TEST_F(WriterFilesTest, LiesUnderAValidSealDoNoHarm) {
 }
 
 }  // namespace writer_files_test
+
 }  // namespace mpitron::checkpoint

@@ -78,16 +78,6 @@ TEST(RankGrid, HierarchicalGroupsOfEveryRecordedCase) {
   }
 }
 
-TEST(RankGrid, EachRankFindsItselfInItsGroupAtItsCoordinate) {
-  const RankGrid grid(48, {.tensor = 2, .context = 3, .pipeline = 2, .expert = 4}, kDefaultOrder);
-  for (Index rank = 0; rank < grid.world_size(); ++rank) {
-    for (const Axis axis : {Axis::tensor, Axis::context, Axis::data, Axis::pipeline}) {
-      const auto group = grid.dense().group_of(rank, {axis});
-      EXPECT_EQ(group[static_cast<std::size_t>(grid.dense().coordinate(rank, axis))], rank);
-    }
-  }
-}
-
 TEST(RankGrid, WhatDoesNotDivideIsRefusedWithTheSizes) {
   try {
     RankGrid(12, {.tensor = 2, .pipeline = 4});
@@ -115,4 +105,5 @@ TEST(RankGrid, TenThousandRanksTakeMilliseconds) {
 }
 
 }  // namespace rank_grid_test
+
 }  // namespace mpitron::comm

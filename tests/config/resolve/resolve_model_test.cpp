@@ -18,20 +18,6 @@ TEST(ResolveModel, Activations) {
   EXPECT_TRUE(parse_base("--swiglu").run.model.gated_linear_unit);
 }
 
-TEST(ResolveModel, Biases) {
-  EXPECT_TRUE(parse_base("").run.model.add_qkv_bias);
-  EXPECT_FALSE(parse_base("--disable-bias-linear").run.model.add_qkv_bias);
-  EXPECT_TRUE(parse_base("--disable-bias-linear --add-qkv-bias").run.model.add_qkv_bias);
-}
-
-TEST(ResolveModel, LayersWithoutRotation) {
-  const std::string rope = "--position-embedding-type rope ";
-  EXPECT_TRUE(parse_base(rope).run.model.no_rope_layers.empty());
-  EXPECT_EQ(parse_base(rope + "--no-rope-freq 2").run.model.no_rope_layers,
-            (std::vector<bool>{false, true, false, true}));
-  EXPECT_EQ(parse_base(rope + "--no-rope-freq [1,0,0,1]").run.model.no_rope_layers,
-            (std::vector<bool>{true, false, false, true}));
-}
-
 }  // namespace resolve_model_test
+
 }  // namespace mpitron::config

@@ -9,7 +9,6 @@
 #include "config/flags.h"
 
 namespace mpitron::config {
-
 namespace yaml_file_test {
 
 class YamlFile : public ::testing::Test {
@@ -137,32 +136,6 @@ TEST_F(YamlFile, UnreadableAndBrokenFilesAreFindings) {
   EXPECT_EQ(read("- a\n- b\n").findings.size(), 1U);
   EXPECT_TRUE(read("").findings.empty());
   EXPECT_TRUE(test::has_finding(test::parse_base("--yaml-cfg /no/such/file.yaml"), "E007"));
-}
-
-TEST(YamlNames, TheReferencesFieldsMeanOptions) {
-  const auto epsilon = yaml_name("layernorm_epsilon");
-  ASSERT_TRUE(epsilon);
-  EXPECT_EQ(epsilon->meaning, YamlName::Meaning::other_name);
-  EXPECT_EQ(epsilon->dest, "norm_epsilon");
-  EXPECT_EQ(yaml_name("num_moe_experts")->dest, "num_experts");
-  EXPECT_EQ(yaml_name("timers")->meaning, YamlName::Meaning::without_use);
-  EXPECT_FALSE(yaml_name("no_such_name"));
-}
-
-TEST(YamlNames, ActivationsAreFlags) {
-  EXPECT_EQ(flag_of_activation("swiglu"), "swiglu");
-  EXPECT_EQ(flag_of_activation("gelu"), "");
-  EXPECT_FALSE(flag_of_activation("tanh"));
-}
-
-TEST(YamlNames, BooleansAreThoseOfYaml) {
-  for (const char* word : {"True", "true", "yes", "on"}) {
-    EXPECT_EQ(yaml_boolean(word), true) << word;
-  }
-  for (const char* word : {"False", "false", "no", "off"}) {
-    EXPECT_EQ(yaml_boolean(word), false) << word;
-  }
-  EXPECT_FALSE(yaml_boolean("1"));
 }
 
 }  // namespace yaml_file_test

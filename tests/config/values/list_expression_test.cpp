@@ -11,7 +11,6 @@
 #include "utils/error.h"
 
 namespace mpitron::config {
-
 namespace list_expression_test {
 
 using Json = nlohmann::json;
@@ -86,27 +85,6 @@ TEST(ListExpression, SurvivesRandomWords) {
     }
   }
   EXPECT_GT(accepted, 100);
-}
-
-TEST(FinetuningLists, WordsBetweenCommas) {
-  EXPECT_EQ(comma_list("q_proj,,v_proj,"), (std::vector<std::string>{"q_proj", "v_proj"}));
-  EXPECT_TRUE(comma_list("").empty());
-}
-
-TEST(FinetuningLists, RangesOfLayers) {
-  using Range = std::optional<std::pair<Index, Index>>;
-  EXPECT_EQ(layer_range("2-5"), Range({2, 5}));
-  EXPECT_EQ(layer_range("3"), Range({3, 3}));
-  for (const char* bad : {"", "-", "2-", "a-b", "1-2-3", "1 - 2"}) {
-    EXPECT_EQ(layer_range(bad), Range()) << bad;
-  }
-}
-
-TEST(FinetuningLists, NumbersOfNames) {
-  EXPECT_EQ(number_pattern("a.b=3,c=0.5"), (NumberPattern{{"a.b", 3}, {"c", 0.5}}));
-  for (const char* bad : {"a", "=3", "a=", "a=x"}) {
-    EXPECT_FALSE(number_pattern(bad)) << bad;
-  }
 }
 
 }  // namespace list_expression_test

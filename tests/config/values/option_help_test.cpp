@@ -1,8 +1,5 @@
 #include "config/values/option_help.h"
 
-#include <fstream>
-#include <sstream>
-
 #include <gtest/gtest.h>
 
 #include "utils/error.h"
@@ -57,13 +54,6 @@ TEST(OptionHelp, ExplainsOneOption) {
   EXPECT_FALSE(explain_option("--no-such-option"));
 }
 
-TEST(OptionHelp, TheDocumentedOptionsAreUpToDate) {
-  std::ifstream in(std::string(MPITRON_SOURCE_DIR) + "/docs/options.md");
-  std::ostringstream text;
-  text << in.rdbuf();
-  EXPECT_EQ(text.str(), options_markdown() + "\n")
-      << "run: mpitron options --markdown > docs/options.md";
-}
-
 }  // namespace option_help_test
+
 }  // namespace mpitron::config

@@ -24,17 +24,6 @@ TEST(RecurrentConfig, ReadsLettersByPatternAndByName) {
   EXPECT_EQ(model_of(with("nemotron_h", names)).hybrid.pattern, "M*-");
 }
 
-TEST(RecurrentConfig, ReadsDeltaNetsByListAndByInterval) {
-  const config::ModelConfig model = model_of(with("qwen3_next", {}));
-  EXPECT_EQ(model.hybrid.delta_layers, (std::vector<bool>{true, false, true}));
-  EXPECT_EQ(model.hybrid.delta_net.value_heads, 4);
-  EXPECT_EQ(model.rotary_percent, 0.5);
-  EXPECT_TRUE(model.attention_output_gate && model.moe->shared_expert_gate);
-  const test::Json every = {{"layer_types", nullptr}, {"full_attention_interval", 3}};
-  EXPECT_EQ(model_of(with("qwen3_next", every)).hybrid.delta_layers,
-            (std::vector<bool>{true, true, false}));
-}
-
 TEST(RecurrentConfig, RefusesWhatWouldChangeTheModel) {
   const std::tuple<const char*, test::Json, const char*> wrong[] = {
       {"mamba2", {{"n_groups", 2}}, "n_groups"},
@@ -57,4 +46,5 @@ TEST(RecurrentConfig, RefusesWhatWouldChangeTheModel) {
 }
 
 }  // namespace recurrent_config_test
+
 }  // namespace mpitron::convert

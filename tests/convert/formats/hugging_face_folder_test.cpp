@@ -29,26 +29,6 @@ TEST(HuggingFaceFolder, ReadsOneFile) {
   EXPECT_EQ(read_companions(folder.path()).count("config.json"), 0u);
 }
 
-TEST(HuggingFaceFolder, WritesAndReadsShards) {
-  const TemporaryFolder folder;
-  test::ReferenceModel model = test::reference_model("llama");
-  Index last = 0;
-  write_hugging_face_weights(folder.path(), model.weights, 8000,
-                             [&](Index done, Index, const std::string&) { last = done; });
-  EXPECT_EQ(last, model.weights.bytes());
-  EXPECT_TRUE(std::filesystem::exists(folder.path() / "model.safetensors.index.json"));
-  EXPECT_FALSE(std::filesystem::exists(folder.path() / "model.safetensors"));
-  HuggingFaceFolder source(folder.path());
-  EXPECT_EQ(source.tensors().size(), model.weights.tensors().size());
-  for (const TensorInfo& info : model.weights.tensors()) {
-    EXPECT_EQ(test::floats_of(source.read(info.name)),
-              test::floats_of(model.weights.read(info.name)));
-  }
-  EXPECT_THROW(write_hugging_face_weights(folder.path(), model.weights, 8000, ignore_progress),
-               Error)
-      << "old weights";
-}
-
 TEST(HuggingFaceFolder, RefusesIndexesThatDoNotFit) {
   const std::string nested = "{\"x\": " + std::string(100'000, '[') + std::string(100'000, ']') +
                              ", \"metadata\": 1, \"b\": 2, \"weight_map\": {}}";
@@ -101,4 +81,5 @@ TEST(HuggingFaceFolder, SurvivesDamage) {
 }
 
 }  // namespace hugging_face_folder_test
+
 }  // namespace mpitron::convert

@@ -2,14 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "images/transforms/filled.h"
+
 namespace mpitron::images {
 namespace colour_test {
-
-Image filled(Index width, Index height, std::uint8_t level) {
-  Image image(width, height);
-  std::fill(image.pixels.begin(), image.pixels.end(), level);
-  return image;
-}
 
 TEST(Colour, FactorsOfOneChangeNothing) {
   Image image = filled(4, 4, 90);
@@ -31,14 +27,6 @@ TEST(Colour, TablesAreAsTheirNames) {
   EXPECT_EQ(equalised(filled(9, 5, 100)).pixels, filled(9, 5, 100).pixels);
 }
 
-TEST(Colour, ContrastIsStretchedToTheEnds) {
-  Image image = filled(2, 1, 101);
-  image.pixels[0] = 50;
-  const Image result = autocontrasted(image);
-  EXPECT_EQ(result.pixels[0], 0);
-  EXPECT_EQ(result.pixels[3], 255);
-  EXPECT_EQ(result.pixels[1], 101);
-}
-
 }  // namespace colour_test
+
 }  // namespace mpitron::images

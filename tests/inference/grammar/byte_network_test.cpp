@@ -2,40 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "inference/grammar/grammar_walk.h"
+#include "inference/grammar/refused_grammar.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
 namespace byte_network_test {
-
-std::string refusal(const Grammar& grammar) {
-  try {
-    const ByteNetwork network(grammar);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
-const Pattern kA = Pattern::text("a");
-
-TEST(ByteNetwork, RefusesWhatNothingFits) {
-  EXPECT_NE(refusal({{Pattern::choice({})}}).find("no text fits"), std::string::npos);
-  EXPECT_NE(refusal({{Pattern::sequence({kA, Pattern::rule(0)})}}).find("no text fits"),
-            std::string::npos);
-  EXPECT_EQ(refusal({{Pattern::sequence({kA, Pattern::optional(Pattern::rule(0))})}}), "");
-}
-
-TEST(ByteNetwork, RefusesWhatItWouldEnterForEver) {
-  const auto left = [](const Pattern& first) {
-    return Pattern::choice({Pattern::sequence({first, Pattern::rule(0), kA}), kA});
-  };
-  EXPECT_NE(refusal({{left(Pattern())}}).find("refers to itself"), std::string::npos);
-  EXPECT_NE(refusal({{left(Pattern::optional(kA))}}).find("refers to itself"), std::string::npos);
-  EXPECT_NE(refusal({{left(Pattern::rule(1)), Pattern::optional(kA)}}).find("refers to itself"),
-            std::string::npos);
-  EXPECT_EQ(refusal({{left(kA)}}), "");
-}
 
 TEST(ByteNetwork, RefusesWhatIsTooLarge) {
   Pattern pattern = Pattern::text("abcdefghij");
@@ -45,13 +16,6 @@ TEST(ByteNetwork, RefusesWhatIsTooLarge) {
   EXPECT_NE(refusal({{pattern}}).find("too large"), std::string::npos);
 }
 
-TEST(ByteNetwork, LeavesDeadEndsOut) {
-  const Pattern dead = Pattern::sequence({kA, Pattern::choice({})});
-  test::Language language({{Pattern::choice({Pattern::text("b"), dead, Pattern::rule(1)}),
-                            Pattern::sequence({kA, Pattern::rule(1)})}});
-  std::mt19937_64 random(1);
-  EXPECT_EQ(language.draw(random, 5, 9), "b");
-}
-
 }  // namespace byte_network_test
+
 }  // namespace mpitron::inference

@@ -6,7 +6,6 @@
 #include "utils/error.h"
 
 namespace mpitron::io {
-
 namespace hdf5_file_test {
 
 TEST(Hdf5File, SaysWhatHdf5Says) {
@@ -53,31 +52,6 @@ TEST(Hdf5File, AThreadHasTwoOpen) {
   two.write_bytes("text", "second");
   EXPECT_EQ(one.read_bytes("text"), "first");
   EXPECT_EQ(two.read_bytes("text"), "second");
-}
-
-TEST(Hdf5File, TellsWhereItsDataSetsLie) {
-  const test::TemporaryFolder folder;
-  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
-  const Index numbers = file.create_data_set({.name = "group/numbers", .shape = {5}});
-  file.create_data_set({.name = "none", .shape = {0}, .dtype = DType::u16});
-  EXPECT_EQ(numbers % 4096, 0);
-  const std::vector<DataSet> expected = {
-      {.name = "group/numbers", .shape = {5}, .dtype = DType::f32, .offset = numbers},
-      {.name = "none", .shape = {0}, .dtype = DType::u16, .offset = 0}};
-  EXPECT_EQ(file.data_sets({}), expected);
-}
-
-TEST(Hdf5File, TablesComeBack) {
-  const test::TemporaryFolder folder;
-  Hdf5File file(folder.path() / "a.h5", Hdf5File::Mode::create);
-  const std::vector<std::uint64_t> words = {1, 2, 3, ~std::uint64_t{0}, 5, 6};
-  const TableFields fields = {"a", "b", "c"};
-  EXPECT_EQ(file.write_table("tables/full", fields, words) % 4096, 0);
-  file.write_table("tables/empty", fields, {});
-  EXPECT_EQ(file.read_table("tables/full", fields), words);
-  EXPECT_EQ(file.read_table("tables/empty", fields), std::vector<std::uint64_t>());
-  EXPECT_THROW(file.read_table("tables/full", {"a", "b"}), Error);
-  EXPECT_THROW(file.read_table("tables/none", fields), Error);
 }
 
 // What they show is looked at with other programs (tests/checkpoint/other_tools_test.cpp).

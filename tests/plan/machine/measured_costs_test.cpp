@@ -2,45 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/machine/exit_codes.h"
-#include "plan/machine/parameter_file.h"
+#include "plan/machine/sample_costs.h"
 #include "utils/error.h"
 
 namespace mpitron::plan {
 namespace measured_costs_test {
 
 using comm::CollectiveKind;
-
-device::LaunchRecord launch_of(const char* kernel, Index rows, double multiply_adds) {
-  return {.kernel = kernel,
-          .device = "host",
-          .bytes = 4 * rows,
-          .multiply_adds = multiply_adds,
-          .dtype = DType::f32,
-          .shapes = {Shape{rows, rows}, Shape{rows, rows}},
-          .arguments = {}};
-}
-
-TimedKernel matmul(Index rows, double seconds, Index ranks = 1) {
-  const auto n = static_cast<double>(rows);
-  return {.kernel = "matmul",
-          .dtype = DType::f32,
-          .ranks = ranks,
-          .extents = {rows, rows, rows, rows},
-          .work = n * n * n,
-          .seconds = seconds};
-}
-
-/// Products of 64 and 512 rows, and two sizes of a reduction.
-MeasuredCosts sample() {
-  MeasuredCosts costs;
-  costs.add(matmul(64, 1e-4));
-  costs.add(matmul(512, 1e-2));
-  costs.add(TimedOperation{CollectiveKind::all_reduce, 2, 1000, 1e-3});
-  costs.add(TimedOperation{CollectiveKind::all_reduce, 2, 3000, 2e-3});
-  costs.set_launch(1, 1e-6);
-  return costs;
-}
 
 TEST(MeasuredCosts, WhatWasMeasuredIsFoundAgain) {
   const MeasuredCosts costs = sample();
@@ -59,21 +27,6 @@ TEST(MeasuredCosts, OtherSizesLieBetween) {
   EXPECT_EQ(costs.seconds(CollectiveKind::all_gather, 2, 2000), 0) << "never measured";
 }
 
-TEST(MeasuredCosts, AFileHoldsThem) {
-  const std::string head = "name: here\n";
-  const ParameterFile file = parse_parameter_file(head + sample().to_yaml(), "here.yaml");
-  ASSERT_NE(file.measured, nullptr);
-  EXPECT_EQ(file.measured->to_yaml(), sample().to_yaml());
-  MeasuredCosts costs;
-  try {
-    costs.read_line("operations", "all_shout 2 3 4", "here.yaml");
-    FAIL() << "an unknown operation was taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), kBadParameterFile);
-    EXPECT_NE(std::string(error.what()).find("here.yaml"), std::string::npos);
-  }
-}
-
 TEST(MeasuredCosts, OthersAreThoseOfOtherNumbersOfRanks) {
   MeasuredCosts costs = sample(), other = sample();
   other.add(matmul(64, 3e-4, 2));
@@ -82,4 +35,5 @@ TEST(MeasuredCosts, OthersAreThoseOfOtherNumbersOfRanks) {
 }
 
 }  // namespace measured_costs_test
+
 }  // namespace mpitron::plan

@@ -2,21 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tokenizers/chat/small_talk.h"
 #include "utils/error.h"
 
 namespace mpitron::tokenizers {
 namespace chat_format_test {
-
-const std::vector<ChatMessage> kTalk{
-    {"system", " Be kind. "}, {"user", " Hi "}, {"assistant", " Hello! "}, {"user", "Bye"}};
-
-std::string text_of(std::string_view name, std::span<const ChatMessage> talk) {
-  std::string text;
-  for (const ChatTurn& turn : ChatFormat::named(name, {"<s>", "</s>"}).render(talk)) {
-    text += turn.prompt + turn.answer;
-  }
-  return text;
-}
 
 TEST(ChatFormat, TextsOfTheFormats) {
   EXPECT_EQ(text_of("nemotron-h-aligned", kTalk),
@@ -51,15 +41,6 @@ TEST(ChatFormat, RefusesBrokenConversations) {
   EXPECT_THROW(ChatFormat::named("alpaca", {}), Error);
 }
 
-TEST(ChatFormat, KnowsPlainTemplatesOnly) {
-  const std::string chatml =
-      "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + "
-      "message['content'] + '<|im_end|>' + '\\n'}}{% endfor %}";
-  EXPECT_EQ(ChatFormat::recognise(chatml), "chatml");
-  EXPECT_FALSE(ChatFormat::recognise(chatml + "{{ 'You are a helpful assistant' }}"));
-  EXPECT_FALSE(ChatFormat::recognise("{{ messages }}"));
-  EXPECT_FALSE(ChatFormat::recognise(""));
-}
-
 }  // namespace chat_format_test
+
 }  // namespace mpitron::tokenizers

@@ -7,12 +7,6 @@ using test::expect_rendered;
 
 TEST(ExpressionParser, BindsAsJinja) {
   expect_rendered({
-      {"{{ 'x' if t else 'y' }}{{ 'x' if e }}{{ 'a' if 1 if 0 else 'c' }}{{ ('a' if 0) ~ 'b' }}",
-       "xcb"},
-      {"{{ not t }} {{ t and n }} {{ e or 'q' }} {{ not 1 == 2 }} {{ not (1 in l) }} {{ -2 | abs "
-       "}} {{ -2 ** 2 }} {{ 2 ** 3 ** 2 }} {{ 10 - 2 - 3 }} {{ 2 * 3 % 4 }} {{ '1' ~ 2 + 3 }} {{ 1 "
-       "+ 2 ~ 3 }} {{ s ~ n ~ nil ~ zz }}",
-       R"(! chat template, line 1: can only concatenate str (not "int") to str)"},
       {R"({{ 0x1F }} {{ 1_000 }} {{ 0b11 }} {{ 1.5e3 }} {{ 'a' 'b' }} {{ {'a': 1,}.a }} {{ [1, 2,] }} {{ (1, 2,) }} {{ 'a\d' }} {{ 'a\\d' }} {{ 'a\u00e4\x41\101' }} {{ "q\"q" }} {{ 'it\'s' }})",
        R"(31 1000 3 1500.0 ab 1 [1, 2] (1, 2) a\d a\d aäAA q"q it's)"},
       {"{{ l | sort | join('') }} {{ messages | length == 3 }} {{ range(3) | map('string') | list "
@@ -28,7 +22,6 @@ TEST(ExpressionParser, BindsAsJinja) {
        "! chat template, line 1: You cannot chain multiple tests with is"},
       {"{{ range(a=1, 2) }}",
        "! chat template, line 1: invalid syntax for function call expression"},
-      {"{{ range(*[1, 3]) | list }} {{ dict(**{'a': 1}) }}", "[1, 2] {'a': 1}"},
       {"{{ l. }}", "! chat template, line 1: expected name or number"},
       {"{{ }}", "! chat template, line 1: unexpected 'end of print statement'"},
   });

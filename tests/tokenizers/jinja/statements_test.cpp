@@ -20,16 +20,7 @@ TEST(Statements, SetAndRepeat) {
       {"{% for a in [1, 2] %}{% for b in [1, 2] %}{{ loop.index }}{{ a }}{{ b }} {% endfor %}{{ "
        "loop.index }}{% endfor %}",
        "111 212 1121 222 2"},
-      {"{% set a, b = 1, 2 %}{{ a }}{{ b }}{% set (c, d) = (3, 4) %}{{ c }}{{ d }}{% for (a, (b, "
-       "c)) in [[1, [2, 3]]] %}{{ a }}{{ b }}{{ c }}{% endfor %}",
-       "1234123"},
       {"{% if a is defined and a %}1{% elif n > 5 %}2{% else %}3{% endif %}", "2"},
-      {"{% set y %}  abc {{ n }} {% endset %}[{{ y }}]{% set y | upper | trim %} q {% endset %}[{{ "
-       "y }}]",
-       "[  abc 7 ][Q]"},
-      {"{% filter upper %}a{{ s }}{% endfilter %}{% with a = 5, b = n %}{{ a }}{{ b }}{% endwith "
-       "%}{{ a }}{% block q %}in place{% endblock %}",
-       "AHELLO WORLD57in place"},
       {"{% set d2 = {'a': 1} %}{% set d2.b = 2 %}",
        "! chat template, line 1: cannot assign attribute on non-namespace object"},
       {"{% set q.b = 2 %}", "! chat template, line 1: 'q' is undefined"},
@@ -40,30 +31,6 @@ TEST(Statements, SetAndRepeat) {
   });
 }
 
-TEST(Statements, CallMacros) {
-  expect_rendered({
-      {"{% macro f(a, b=2, c='x') %}[{{ a }}{{ b }}{{ c }}]{% endmacro %}{{ f(1) }}{{ f(1, c=3) "
-       "}}{{ f(1, 2, 3) }}{{ f() }}",
-       "[12x][123][123][2x]"},
-      {"{% macro f(a) %}{{ a }}{{ varargs }}{{ kwargs }}{% endmacro %}{{ f(1, 2, k=3) }}",
-       "1(2,){'k': 3}"},
-      {"{% macro f(a) %}<{{ caller(a) }}>{% endmacro %}{% call(x) f(5) %}{{ x }}!{% endcall %}",
-       "<5!>"},
-      {"{% macro outer() %}{% macro inner(x) %}({{ x }}){% endmacro %}{{ inner(1) }}{{ inner(2) "
-       "}}{% endmacro %}{{ outer() }}",
-       "(1)(2)"},
-      {"{% set x = 1 %}{% macro f() %}{{ x }}{% endmacro %}{% set x = 2 %}{{ f() }}", "2"},
-      {"{% macro r(n) %}{{ n }}{% if n > 0 %}{{ r(n - 1) }}{% endif %}{% endmacro %}{{ r(5) }}",
-       "543210"},
-      {"{% macro f(a) %}{{ a }}{% endmacro %}{{ f(1, 2) }}",
-       "! chat template, line 1: macro 'f' takes not more than 1 argument(s)"},
-      {"{% macro f(a) %}{{ a }}{% endmacro %}{{ f(b=2) }}",
-       "! chat template, line 1: macro 'f' takes no keyword argument 'b'"},
-      {"{% macro f(a) %}{{ a }}{% endmacro %}{{ f(1, a=2) }}",
-       "! chat template, line 1: macro 'f' got multiple values for argument 'a'"},
-      {"{% generation %}x{% set q = 1 %}{% endgeneration %}{{ q }}", "x"},
-  });
-}
-
 }  // namespace statements_test
+
 }  // namespace mpitron::tokenizers::jinja

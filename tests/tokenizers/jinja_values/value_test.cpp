@@ -8,20 +8,6 @@
 namespace mpitron::tokenizers::jinja {
 namespace value_test {
 
-TEST(Value, ComesFromJson) {
-  const Value value = value_of_json(R"({"b": [1, 2.5, true, null, "x"], "a": {}})");
-  ASSERT_NE(value.dict(), nullptr);
-  EXPECT_EQ(*value.dict()->items()[0].first.text(), "b");  // in the order of the text
-  const List& list = *value.dict()->find("b")->list();
-  EXPECT_EQ(list[0].integer(), 1);
-  EXPECT_EQ(list[1].real(), 2.5);
-  EXPECT_TRUE(list[2].is_bool() && list[3].is_none());
-  EXPECT_EQ(*list[4].text(), "x");
-  EXPECT_TRUE(value_of_json("18446744073709551615").is_real());
-  EXPECT_THROW(value_of_json("{"), Error);
-  EXPECT_THROW(value_of_json(std::string(200, '[') + std::string(200, ']')), Error);
-}
-
 TEST(Value, HasPythonsKeysAndTruth) {
   Dict dict;
   dict.set(1, "one");
@@ -43,4 +29,5 @@ TEST(Value, HasPythonsKeysAndTruth) {
 }
 
 }  // namespace value_test
+
 }  // namespace mpitron::tokenizers::jinja

@@ -4,29 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include "train/reruns/small_engine.h"
+
 namespace mpitron::train {
 namespace rerun_engine_test {
 
 using config::InjectedError;
 using config::RerunMode;
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-Results figures(double loss, double norm = 1) {
-  return {Result{"loss", loss}, Result{"gradient norm", norm}};
-}
-
-Results rejected(double loss, bool fatal) {
-  Results results = figures(loss);
-  results[0].complaint = "the loss is odd";
-  results[0].fatal = fatal;
-  return results;
-}
-
-RerunEngine engine(const std::string& machines = "first", bool can_save = true,
-                   RerunMode mode = RerunMode::validate_results) {
-  return RerunEngine({.mode = mode, .can_save = can_save, .machines = machines});
-}
 
 TEST(RerunEngine, WhatNobodyRejectsIsNotRunAgain) {
   RerunEngine tested = engine();
@@ -34,71 +18,6 @@ TEST(RerunEngine, WhatNobodyRejectsIsNotRunAgain) {
   EXPECT_FALSE(decision.again);
   EXPECT_FALSE(decision.exit);
   EXPECT_FALSE(tested.rerunning());
-}
-
-TEST(RerunEngine, AnotherFigureInPlaceIsATransientError) {
-  RerunEngine tested = engine();
-  EXPECT_TRUE(tested.judge(5, rejected(2, true)).again);
-  EXPECT_TRUE(tested.rerunning());
-  const RerunDecision decision = tested.judge(5, figures(2.0000001));
-  EXPECT_EQ(decision.exit, ExitCode::result_rejected);
-  EXPECT_EQ(decision.status, "FIRST_RERUN_NOT_REPRODUCIBLE");
-  EXPECT_EQ(decision.result, 2.0000001);
-  EXPECT_FALSE(decision.pending);
-  EXPECT_NE(decision.message.find("transient error of first"), std::string::npos);
-}
-
-PendingResult left_by_a_first_run(double loss, bool fatal) {
-  RerunEngine first = engine();
-  EXPECT_TRUE(first.judge(5, rejected(loss, fatal)).again);
-  const RerunDecision decision = first.judge(5, figures(loss));
-  EXPECT_EQ(decision.exit, ExitCode::resume_to_disambiguate);
-  EXPECT_EQ(decision.status, "FIRST_RERUN_REPRODUCIBLE");
-  return decision.pending.value_or(PendingResult{});
-}
-
-TEST(RerunEngine, TheSameFigureOnOtherMachinesIsTheModels) {
-  for (const double loss : {2.0, kNan}) {
-    for (const bool fatal : {false, true}) {
-      RerunEngine second = engine("second");
-      second.expect(left_by_a_first_run(loss, fatal));
-      EXPECT_FALSE(second.judge(4, figures(1)).exit) << "another iteration is not concerned";
-      EXPECT_TRUE(second.expecting());
-      const RerunDecision decision = second.judge(5, rejected(loss, fatal));
-      EXPECT_FALSE(decision.again);
-      EXPECT_EQ(decision.status, "SECOND_RERUN_REPRODUCIBLE");
-      EXPECT_EQ(decision.exit.has_value(), fatal);
-      EXPECT_FALSE(second.expecting());
-    }
-  }
-}
-
-TEST(RerunEngine, AnotherFigureOnOtherMachinesBlamesTheFirst) {
-  RerunEngine second = engine("second");
-  second.expect(left_by_a_first_run(2, false));
-  const RerunDecision decision = second.judge(5, figures(1.5));
-  EXPECT_EQ(decision.exit, ExitCode::result_rejected);
-  EXPECT_EQ(decision.status, "SECOND_RERUN_NOT_REPRODUCIBLE");
-  EXPECT_NE(decision.message.find("persistent"), std::string::npos);
-}
-
-TEST(RerunEngine, TheSameMachinesTellNothing) {
-  RerunEngine second = engine("first");
-  second.expect(left_by_a_first_run(2, false));
-  const RerunDecision decision = second.judge(5, figures(2));
-  EXPECT_EQ(decision.exit, ExitCode::resume_to_disambiguate);
-  EXPECT_TRUE(decision.pending);
-  EXPECT_TRUE(second.expecting());
-}
-
-TEST(RerunEngine, WithoutAPlaceToSaveAReproducedFigureStands) {
-  for (const bool fatal : {false, true}) {
-    RerunEngine tested = engine("first", false);
-    EXPECT_TRUE(tested.judge(5, rejected(2, fatal)).again);
-    const RerunDecision decision = tested.judge(5, figures(2));
-    EXPECT_EQ(decision.exit, fatal ? std::optional(ExitCode::result_rejected) : std::nullopt);
-    EXPECT_FALSE(decision.pending);
-  }
 }
 
 TEST(RerunEngine, DisabledItEndsOrWarnsAtOnce) {
@@ -171,4 +90,5 @@ TEST(RelativeDifference, OfFiniteAndOtherFigures) {
 }
 
 }  // namespace rerun_engine_test
+
 }  // namespace mpitron::train

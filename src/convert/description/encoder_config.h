@@ -1,0 +1,25 @@
+#pragma once
+#include "config/vision_config.h"
+#include "convert/description/config_reading.h"
+
+namespace mpitron::convert {
+
+/// What an encoder has where its file does not say it.
+struct EncoderDefaults {
+  config::TowerKind kind;
+  Index patch;
+  const char* activation;
+  double norm_epsilon;
+};
+
+/// CLIP's defaults.
+inline constexpr EncoderDefaults kClipDefaults{config::TowerKind::clip, 32, "quick_gelu", 1e-5};
+
+/// All layers of an encoder.
+config::VlmConfig read_encoder(const JsonObject& vision, const EncoderDefaults& defaults,
+                               ConfigReading& reading);
+
+/// Writes the sizes of an encoder.
+void write_tower(const config::VlmConfig& vlm, JsonObject& vision);
+
+}  // namespace mpitron::convert

@@ -1,0 +1,26 @@
+#include <gtest/gtest.h>
+
+#include "config/rule_cases.h"
+
+namespace mpitron::config {
+namespace constraints_language_part_test {
+
+using test::RuleCase;
+
+constexpr RuleCase kBroken[] = {
+    {"--model vlm --num-experts 2", "E269", "num_experts"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--packing-buffer-size 4 --packing-seq-length 8",
+     "E274", "packing_seq_length 8"},
+};
+
+TEST(LanguagePartConstraints, EachIsBrokenByItsSmallestExample) {
+  test::expect_broken(kBroken);
+}
+
+TEST(LanguagePartConstraints, EveryRuleHasAnExample) {
+  test::expect_examples(language_part_constraints(), kBroken);
+}
+
+}  // namespace constraints_language_part_test
+}  // namespace mpitron::config

@@ -1,0 +1,31 @@
+#include <gtest/gtest.h>
+
+#include "config/rule_cases.h"
+
+namespace mpitron::config {
+namespace constraints_positions_test {
+
+using test::RuleCase;
+
+constexpr RuleCase kBroken[] = {
+    {"--seq-length 64", "E016", "--max-position-embeddings 64"},
+    {"--position-embedding-type rope --rotary-percent 0.05", "E019", "int(16 * 0.05) = 0"},
+    {"--position-embedding-type rope --kv-channels 5", "E019", "int(5 * 1) = 5"},
+    {"--position-embedding-type rope --rotary-percent 1.5", "E019", "= 24"},
+    {"--rotary-seq-len-interpolation-factor 0", "E020", "0, 8"},
+    {"--use-rope-scaling --rope-type yarn", "E021", "both"},
+    {"--position-embedding-type rope --no-rope-freq 3", "E022",
+     "--no-rope-freq 2 | --no-rope-freq 4"},
+    {"--position-embedding-type rope --no-rope-freq [1,0]", "E022", "2 entries for 4 layers"},
+};
+
+TEST(PositionConstraints, EachIsBrokenByItsSmallestExample) {
+  test::expect_broken(kBroken);
+}
+
+TEST(PositionConstraints, EveryRuleHasAnExample) {
+  test::expect_examples(position_constraints(), kBroken);
+}
+
+}  // namespace constraints_positions_test
+}  // namespace mpitron::config

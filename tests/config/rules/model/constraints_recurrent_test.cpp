@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include "config/rule_cases.h"
+
+namespace mpitron::config {
+namespace constraints_recurrent_test {
+
+using test::RuleCase;
+
+constexpr RuleCase kBroken[] = {
+    {"--mamba-state-dim 16", "E250", "--model gpt"},
+    {"--model mamba --mamba-head-dim 8 --mamba-num-groups 3", "E253", "3 groups"},
+    {"--model mamba --mamba-head-dim 7 --mamba-num-groups 4", "E253", "% 7 != 0; "},
+    {"--model mamba --mamba-state-dim 0", "E253", "states of 0"},
+    {"--model mamba --swiglu --hybrid-layer-pattern G* --linear-num-key-heads 3", "E254",
+     "3 key heads"},
+    {"--model mamba --hybrid-layer-pattern G* --linear-num-key-heads 3", "E254", "SiLU; 32 value"},
+    {"--model mamba --mamba-head-dim 8 --mamba-num-groups 2 --context-parallel-size 3", "E253",
+     "3 context ranks"},
+    {"--model mamba --swiglu --hybrid-layer-pattern G* --linear-num-key-heads 2 "
+     "--linear-num-value-heads 4 --context-parallel-size 4",
+     "E254", "4 context ranks"},
+    {"--experimental-attention-variant gated_delta_net --swiglu", "E259", "no --linear"},
+    {"--experimental-attention-variant gated_delta_net --swiglu --linear-attention-freq 1", "E259",
+     "no layer"},
+};
+
+TEST(RecurrentConstraints, EachIsBrokenByItsSmallestExample) {
+  test::expect_broken(kBroken);
+}
+
+TEST(RecurrentConstraints, EveryRuleHasAnExample) {
+  test::expect_examples(recurrent_constraints(), kBroken);
+}
+
+}  // namespace constraints_recurrent_test
+}  // namespace mpitron::config
