@@ -35,7 +35,7 @@ Counts count_pieces(const std::string& text) {
 struct Weights {
   std::array<std::map<Piece, double>, kLongestWordPiece> pieces;
   std::array<double, kLongestWordPiece> lengths{};  // of the vectors
-  double words = 0;                        // coco-caption counts pieces of two words
+  double words = 0;                                 // coco-caption counts pieces of two words
 
   Weights(const Counts& counts, const Counts& documents, double images) {
     for (const auto& [piece, count] : counts) {
