@@ -32,4 +32,15 @@ std::optional<Value> given(const Arguments::Bound& bound, std::size_t i) {
   return bound.has(i) && !bound[i].is_none() ? std::optional(bound[i]) : std::nullopt;
 }
 
+Value items_filter(Run& run, const Value& value, const Arguments& arguments) {
+  arguments.bind("items", {});
+  if (value.is_undefined()) {
+    return run.list({});
+  }
+  if (value.dict() == nullptr) {
+    throw Fault("Can only get item pairs from a mapping.");
+  }
+  return find_method(value, "items")(run, value, {});
+}
+
 }  // namespace mpitron::tokenizers::jinja

@@ -130,17 +130,6 @@ Value batch_filter(Run& run, const Value& value, const Arguments& arguments) {
 
 }  // namespace
 
-Value items_filter(Run& run, const Value& value, const Arguments& arguments) {
-  arguments.bind("items", {});
-  if (value.is_undefined()) {
-    return run.list({});
-  }
-  if (value.dict() == nullptr) {
-    throw Fault("Can only get item pairs from a mapping.");
-  }
-  return find_method(value, "items")(run, value, {});
-}
-
 std::span<const FilterRow> list_filters() {
   static constexpr FilterRow kRows[] = {
       {"default", default_filter}, {"d", default_filter},        {"length", length_filter},

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "comm/groups/work.h"
+#include "support/temporary_folder.h"
 #include "train/log/logged.h"
 #include "train/log/training_log.h"
 
