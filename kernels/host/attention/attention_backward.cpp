@@ -1,10 +1,11 @@
 // Computes the backward pass of attention (Dao et al. 2022: scores are made again from q, k and
 // lse). Numerical contract: products and sums in fp32, P and dS rounded to the inputs' type before
-// they enter a product; tiles of kQueryTile queries x kKeyTile keys in a fixed order, dK and dV
+// they enter a product; tiles of `tile_extents` queries x keys in a fixed order, dK and dV
 // over the heads of a group in their order.
 #include <array>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "kernels/host/attention/attention_bias.h"
 #include "kernels/host/attention/attention_cap.h"
@@ -36,6 +37,7 @@ class BackwardGroup : BackwardParts {
         keys_(padded_keys(problem.s_kv)),
         d_(problem.d),
         dv_(problem.dv),
+        extents_(tile_extents<T>(problem.window)),
         visible_(problem.visibility(batch)),
         cap_(problem) {
     const auto sizes = part_words(problem);
@@ -55,20 +57,10 @@ class BackwardGroup : BackwardParts {
   }
 
   void run() {
-    const auto& p = problem_;
-    pack_transposed(k_transposed_, d_, p.k.rows(batch_, group_), keys_);
-    pack_transposed(v_transposed_, dv_, p.v.rows(batch_, group_), keys_);
-    pack_panels(k_panels_, d_, p.k.rows(batch_, group_), keys_);
-    std::fill_n(dk_, keys_ * d_.columns(), 0.f);
-    std::fill_n(dv_sum_, keys_ * dv_.columns(), 0.f);
-    const Index heads = p.n / p.g;
-    for (Index head = group_ * heads; head < (group_ + 1) * heads; ++head) {
-      run_head(head);
+    const Index heads = problem_.n / problem_.g;
+    for (Index i = 0; i < heads; ++i) {
+      run_head(group_ * heads + i, i == 0, i == heads - 1);
     }
-    p.dk.with_rows(batch_, group_, 0, [&](const auto& to) { write(to, d_, dk_, p.scale); });
-    p.dv_out.with_rows(batch_, group_, 0, [&](const auto& to) {
-      write(to, dv_, dv_sum_, Drop ? p.dropout.keep_scale() : 1.f);
-    });
   }
 
  private:
@@ -77,18 +69,19 @@ class BackwardGroup : BackwardParts {
 
   static Index padded_keys(Index s_kv) { return round_up(round_up(s_kv, kRows), kCols); }
 
-  /// Words of the parts of the workspace in the order of the constructor, all multiples of 16.
+  /// Words of the parts of the workspace in the order of the constructor, all multiples of 16. Rows
+  /// that are a panel lie where the panel does.
   static std::array<Index, 15> part_words(const BackwardProblem<T>& problem) {
     const HeadSize<T, D> d(problem.d), dv(problem.dv);
     const Index queries = round_up(problem.s, kRows), keys = padded_keys(problem.s_kv);
     const Index query_pairs = queries / kPack<T> * kCols, key_pairs = keys / kPack<T> * kCols;
-    const Index tile = kQueryTile * kTileStride;
+    const Index tile = kQueryTile / kPack<T> * kTileStride;
     return {keys * d.words(),
             keys * dv.words(),
             key_pairs * d.panels(),
-            queries * d.words(),
+            d.rows_are_panel() ? 0 : queries * d.words(),
             query_pairs * d.panels(),
-            queries * dv.words(),
+            dv.rows_are_panel() ? 0 : queries * dv.words(),
             query_pairs * dv.panels(),
             queries * d.columns(),
             keys * d.columns(),
@@ -100,48 +93,111 @@ class BackwardGroup : BackwardParts {
             kPack<T> == 1 ? 0 : kQueryTile * kRowStride};
   }
 
-  /// Computes a query head: its rows are packed, then tiles run over the keys for each block of
-  /// queries.
-  void run_head(Index head) {
+  /// Computes a query head: for each block of keys tiles run over the queries. Rows are packed when
+  /// the first tile wants them and gradients written behind the last, to find them in a cache.
+  void run_head(Index head, bool first_of_group, bool last_of_group) {
     const auto& p = problem_;
     head_ = head;
-    pack_rows(q_rows_, d_, p.q.rows(batch_, head), queries_);
-    pack_panels(q_panels_, d_, p.q.rows(batch_, head), queries_);
-    pack_rows(do_rows_, dv_, p.d_o.rows(batch_, head), queries_);
-    pack_panels(do_panels_, dv_, p.d_o.rows(batch_, head), queries_);
-    std::fill_n(dq_, queries_ * d_.columns(), 0.f);
+    packed_queries_ = written_queries_ = 0;
     bias_.read(p, head);
     bias_sums_.clear();
-    prepare_rows();
-    for (Index k0 = 0; k0 < p.s_kv; k0 += kKeyTile) {
-      const Index k_end = std::min(k0 + kKeyTile, round_up(p.s_kv, kRows));
-      for (Index q0 = 0; q0 < p.s; q0 += kQueryTile) {
-        const Tile tile(visible_, q0, std::min(q0 + kQueryTile, queries_), k0, k_end);
-        if (!tile.empty()) {
-          run_tile(tile);
-        }
+    Index begin = 0;  // the first queries that see the keys from k0 on
+    for (Index k0 = 0; k0 < p.s_kv; k0 += extents_.keys) {
+      const Index k_end = std::min(k0 + extents_.keys, round_up(p.s_kv, kRows));
+      if (first_of_group) {
+        pack_keys(k_end);
+      }
+      while (begin < queries_ && visible_.end(begin + kRows - 1) <= k0) {
+        begin += kRows;
+      }
+      write_queries(begin);
+      run_tiles(begin, k0, k_end);
+      if (last_of_group) {
+        write_keys(k0, k_end - k0);
       }
     }
-    p.dq.with_rows(batch_, head, 0, [&](const auto& to) { write(to, d_, dq_, p.scale); });
+    write_queries(queries_);
     bias_sums_.write(p.dbias, batch_, head);
+  }
+
+  void run_tiles(Index begin, Index k0, Index k_end) {
+    for (Index q0 = begin; q0 < queries_ && visible_.begin(q0) < k_end; q0 += extents_.queries) {
+      const Index q_end = std::min(q0 + extents_.queries, queries_);
+      const Tile tile(visible_, q0, q_end, k0, k_end);
+      if (!tile.empty()) {
+        pack_queries(q_end);
+        run_tile(tile);
+      }
+    }
+  }
+
+  /// Packs the keys before `end`, and clears their gradients.
+  void pack_keys(Index end) {
+    const Index first = packed_keys_;
+    packed_keys_ = round_up(end, kCols);
+    const Index count = packed_keys_ - first;
+    const auto k = problem_.k.rows(batch_, group_, first),
+               v = problem_.v.rows(batch_, group_, first);
+    pack_transposed(k_transposed_ + first * d_.words(), d_, k, count);
+    pack_transposed(v_transposed_ + first * dv_.words(), dv_, v, count);
+    pack_panels(k_panels_ + first / kPack<T> * kCols, d_, k, count, keys_);
+    std::fill_n(dk_ + first * d_.columns(), count * d_.columns(), 0.f);
+    std::fill_n(dv_sum_ + first * dv_.columns(), count * dv_.columns(), 0.f);
+  }
+
+  /// Packs the queries before `end`, and clears their gradients.
+  void pack_queries(Index end) {
+    const Index first = packed_queries_, count = std::max<Index>(0, end - first);
+    packed_queries_ = first + count;
+    pack_both(q_rows_, q_panels_, d_, problem_.q.rows(batch_, head_, first), first, count);
+    pack_both(do_rows_, do_panels_, dv_, problem_.d_o.rows(batch_, head_, first), first, count);
+    std::fill_n(dq_ + first * d_.columns(), count * d_.columns(), 0.f);
+    prepare_rows(first, count);
+  }
+  void pack_both(float* rows, float* panels, HeadSize<T, D> head, const HeadRows<const T>& from,
+                 Index first, Index count) const {
+    pack_rows(rows + first * head.words(), head, from, count);
+    if (!head.rows_are_panel()) {
+      pack_panels(panels + first / kPack<T> * kCols, head, from, count, queries_);
+    }
+  }
+
+  /// Writes the gradients of the queries before `end`, which are complete.
+  void write_queries(Index end) {
+    pack_queries(end);  // those that see nothing have zeros
+    const Index first = std::exchange(written_queries_, end);
+    problem_.dq.with_rows(batch_, head_, first, [&](const auto& to) {
+      write(to, end - first, d_, dq_ + first * d_.columns(), problem_.scale);
+    });
+  }
+  void write_keys(Index first, Index count) const {
+    const auto& p = problem_;
+    p.dk.with_rows(batch_, group_, first, [&](const auto& to) {
+      write(to, count, d_, dk_ + first * d_.columns(), p.scale);
+    });
+    p.dv_out.with_rows(batch_, group_, first, [&](const auto& to) {
+      write(to, count, dv_, dv_sum_ + first * dv_.columns(), Drop ? p.dropout.keep_scale() : 1.f);
+    });
   }
 
   /// delta = rowsum(dO O) and lse in units of log 2; padded rows get 0 and rows that see nothing
   /// +inf, which makes their P 0.
-  void prepare_rows() {
-    const auto o = problem_.o.rows(batch_, head_), d_o = problem_.d_o.rows(batch_, head_);
-    const float* lse = problem_.lse + problem_.lse_offset(batch_, head_);
+  void prepare_rows(Index first, Index count) {
+    const auto o = problem_.o.rows(batch_, head_, first);
+    const auto d_o = problem_.d_o.rows(batch_, head_, first);
+    const float* lse = problem_.lse + problem_.lse_offset(batch_, head_) + first;
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    for (Index r = 0; r < queries_; ++r) {
+    for (Index r = 0; r < count; ++r) {
+      const bool there = first + r < problem_.s;
       Vec sum = zero();
-      if (r < problem_.s) {
+      if (there) {
         o.fetch(r + kRowsAhead, dv_.size());
         for (Index c = 0; c < dv_.columns(); c += 16) {
           sum = fma(dv_.load_columns(o.row(r), c), dv_.load_columns(d_o.row(r), c), sum);
         }
       }
-      delta_[r] = reduce_add(sum);
-      lse2_[r] = r >= problem_.s ? 0.f : lse[r] == -kInfinity ? kInfinity : lse[r] * kLog2e;
+      delta_[first + r] = reduce_add(sum);
+      lse2_[first + r] = !there ? 0.f : lse[r] == -kInfinity ? kInfinity : lse[r] * kLog2e;
     }
   }
 
@@ -204,25 +260,26 @@ class BackwardGroup : BackwardParts {
     alignas(64) float p[kRows][kCols];
     Block<N> slopes;  // of the soft cap
     KeepMasks masks;
+    [[maybe_unused]] const Index lead = col % kCols / 16;
     if constexpr (Drop) {
-      masks = dropout.masks(row, col);
+      masks = dropout.masks(row, round_down(col, kCols));
     }
     Block<N> acc;
     probabilities<N>(acc, slopes, row, col);
     for_block<N>([&](int m, int n) {
       store(p[m] + 16 * n, acc[m][n]);
       if constexpr (Drop) {
-        acc[m][n] = keep(masks.keep[m][n], acc[m][n]);
+        acc[m][n] = keep(masks.keep[m][lead + n], acc[m][n]);
       }
     });
     store_tile<N>(p_, r, c, acc);
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {do_rows_ + row * dv_.words(), dv_.words(), 1},
-                     v_transposed_ + col * dv_.words(), dv_.steps());
+                     v_transposed_ + dv_.transposed(col), dv_.steps());
     [[maybe_unused]] const Vec keep_scale = broadcast(Drop ? dropout.keep_scale() : 1.f);
     for_block<N>([&](int m, int n) {
       if constexpr (Drop) {
-        acc[m][n] = keep(masks.keep[m][n], acc[m][n] * keep_scale);
+        acc[m][n] = keep(masks.keep[m][lead + n], acc[m][n] * keep_scale);
       }
       acc[m][n] = load(p[m] + 16 * n) * (acc[m][n] - broadcast(delta_[row + m]));
     });
@@ -242,7 +299,7 @@ class BackwardGroup : BackwardParts {
     const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q_rows_ + row * d_.words(), d_.words(), 1},
-                     k_transposed_ + col * d_.words(), d_.steps());
+                     k_transposed_ + d_.transposed(col), d_.steps());
     if (cap_.active()) {
       cap_.bound<N>(acc);
       for_block<N>([&](int m, int n) { slopes[m][n] = acc[m][n]; });
@@ -282,10 +339,10 @@ class BackwardGroup : BackwardParts {
   }
 
   template <class Output>
-  static void write(const HeadRows<Output>& to, HeadSize<T, D> head, const float* from,
+  static void write(const HeadRows<Output>& to, Index count, HeadSize<T, D> head, const float* from,
                     float factor) {
     const Vec f = broadcast(factor);
-    for (Index r = 0; r < to.valid; ++r) {
+    for (Index r = 0; r < std::min(count, to.valid); ++r) {
       to.fetch(r + kRowsAhead, head.size());
       for (Index c = 0; c < head.columns(); c += 16) {
         head.store_columns(to.row(r), c, load(from + r * head.columns() + c) * f);
@@ -296,9 +353,12 @@ class BackwardGroup : BackwardParts {
   const BackwardProblem<T>& problem_;
   const Index batch_, group_, queries_, keys_;
   const HeadSize<T, D> d_, dv_;
+  const TileExtents extents_;
   const Visibility visible_;
   const SoftCap cap_;
   Index head_ = 0;
+  // The first keys or queries that are not packed, or written, yet.
+  Index packed_keys_ = 0, packed_queries_ = 0, written_queries_ = 0;
   HeadBias bias_;       // in units of raw scores
   HeadBias bias_sums_;  // gradients of the head's bias
 };

@@ -47,9 +47,6 @@ class ForwardHead {
   }
 
   void run() {
-    const Index group = head_ / (problem_.n / problem_.g);
-    pack_transposed(k_transposed_, d_, problem_.k.rows(batch_, group), keys_);
-    pack_panels(v_panels_, dv_, problem_.v.rows(batch_, group), keys_);
     bias_.read(problem_, head_);
     for (Index q0 = 0; q0 < problem_.s; q0 += kQueryBlock) {
       query_block(q0);
@@ -58,6 +55,18 @@ class ForwardHead {
 
  private:
   static constexpr Index kStride = kKeyBlock / kPack<T> + kPad;  // of P, in words
+  /// Unit of a row's first key; dropout masks are drawn for whole panels.
+  static constexpr Index kFirst = Drop ? kCols : 16;
+
+  /// Packs the keys before `end` that are not: when they are wanted, to find them in a cache.
+  void pack_keys(Index end) {
+    const Index group = head_ / (problem_.n / problem_.g), first = packed_;
+    packed_ = std::max(packed_, round_up(end, kCols));
+    pack_transposed(k_transposed_ + first * d_.words(), d_, problem_.k.rows(batch_, group, first),
+                    packed_ - first);
+    pack_panels(v_panels_ + first / kPack<T> * kCols, dv_, problem_.v.rows(batch_, group, first),
+                packed_ - first, keys_);
+  }
 
   void query_block(Index q0) {
     const Index rows = std::min(kQueryBlock, problem_.s - q0), padded = round_up(rows, kRows);
@@ -67,10 +76,11 @@ class ForwardHead {
     std::fill_n(sum_, kQueryBlock, zero());
     const Index first = round_down(visible_.begin(q0), kKeyBlock);
     const Index last = visible_.end(q0 + rows - 1);
+    pack_keys(visible_.end(q0 + padded - 1));
     for (Index k0 = first; k0 < last; k0 += kKeyBlock) {
       for (Index r = 0; r < padded; r += kRows) {
         const Index row = q0 + r;
-        const Index begin = std::max(k0, round_down(visible_.begin(row), kCols));
+        const Index begin = std::max(k0, round_down(visible_.begin(row), kFirst));
         const Index end = std::min(k0 + kKeyBlock, visible_.end(row + kRows - 1));
         if (begin < end) {
           panel(row, r, begin, end - begin);
@@ -84,16 +94,18 @@ class ForwardHead {
   void panel(Index row, Index r, Index k0, Index cols) {
     Vec top[kRows];
     std::fill_n(top, kRows, broadcast(-kInfinity));
-    for (Index c = 0; c < cols; c += kCols) {
-      with_groups((cols - c + 15) / 16, [&](auto groups) {
+    for (Index c = 0, next = 0; c < cols; c = next) {
+      next = std::min(cols, round_down(k0 + c, kCols) + kCols - k0);
+      with_groups((next - c + 15) / 16, [&](auto groups) {
         scores<groups>(row, q_ + r * d_.words(), k0 + c, scores_[0] + c, top);
       });
     }
     softmax(row, r, k0, cols, top);
-    const Index steps = (cols + kPack<T> - 1) / kPack<T>;
+    const Index hidden = std::max<Index>(0, visible_.begin(row) - k0) / kPack<T>;
+    const Index steps = (cols + kPack<T> - 1) / kPack<T> - hidden;
     dv_.for_panels([&](Index p, auto groups) {
-      add_values<groups>(o_ + r * dv_.columns() + p * kCols,
-                         v_panels_ + (p * keys_ + k0) / kPack<T> * kCols, steps);
+      add_values<groups>(o_ + r * dv_.columns() + p * kCols, hidden,
+                         v_panels_ + ((p * keys_ + k0) / kPack<T> + hidden) * kCols, steps);
     });
   }
 
@@ -105,7 +117,7 @@ class ForwardHead {
     const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
     Block<N> acc;
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
-    accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + col * d_.words(), d_.steps());
+    accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + d_.transposed(col), d_.steps());
     cap_.bound<N>(acc);
     bias_.add_to<N>(acc, row, col);
     if (!all) {
@@ -184,15 +196,15 @@ class ForwardHead {
     }
   }
 
-  /// Computes o = o * correction + P V of 6 rows x 16 N columns.
+  /// Computes o = o * correction + P V of 6 rows x 16 N columns, from word `first` of P on.
   template <int N>
-  [[gnu::noinline]] void add_values(float* o, const float* v, Index steps) {
+  [[gnu::noinline]] void add_values(float* o, Index first, const float* v, Index steps) {
     const Index stride = dv_.columns();
     Block<N> acc;
     for_block<N>([&](int m, int n) {
       acc[m][n] = load(o + m * stride + 16 * n) * broadcast(correction_[m]);
     });
-    accumulate<T, N>(acc, {kPack<T> == 1 ? scores_[0] : p_[0], kStride, 1}, v, steps);
+    accumulate<T, N>(acc, {(kPack<T> == 1 ? scores_[0] : p_[0]) + first, kStride, 1}, v, steps);
     for_block<N>([&](int m, int n) { store(o + m * stride + 16 * n, acc[m][n]); });
   }
 
@@ -215,6 +227,7 @@ class ForwardHead {
 
   const ForwardProblem<T>& problem_;
   const Index batch_, head_, keys_;
+  Index packed_ = 0;  // keys
   const HeadSize<T, D> d_, dv_;
   const Visibility visible_;
   const SoftCap cap_;

@@ -20,6 +20,11 @@ class HeadSize {
   /// Columns of an fp32 row, and panels of 64 of them.
   Index columns() const { return round_up(size(), 16); }
   Index panels() const { return (size() + kCols - 1) / kCols; }
+  /// Where column `col` of a transposed operand begins; all of a panel's lie kCols apart.
+  Index transposed(Index col) const { return round_down(col, kCols) * words() + col % kCols; }
+
+  /// Tells whether packed rows are a panel as well.
+  bool rows_are_panel() const { return kPack<T> == 1 && words() == kCols; }
 
   /// Calls f(panel, N): N groups of 16 columns are in that panel.
   template <class F>
@@ -94,10 +99,13 @@ void pack_rows(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, In
   }
 }
 
-/// Packs a B operand, reduction over the sequence: words [panels()][rows / pack][64].
+/// Packs `rows` rows of a B operand, reduction over the sequence: words [panels()][whole /
+/// pack][64].
 template <class T, int D>
-void pack_panels(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
+void pack_panels(float* first, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows,
+                 Index whole) {
   head.for_panels([&](Index panel, auto groups) {
+    float* to = first + panel * (whole / kPack<T>)*kCols;
     for (Index r = 0; r < rows; r += kPack<T>, to += kCols) {
       for (Index g = 0; g < groups; ++g) {
         const auto load_row = [&](Index row) {

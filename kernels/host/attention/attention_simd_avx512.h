@@ -114,7 +114,7 @@ inline Vec load_pairs(const BFloat16* p, Index count) {
 }
 /// Rounds 32 values of one row to 16 words: word i holds columns 2 i and 2 i + 1.
 inline void store_row_pairs(float* p, Vec first, Vec second) {
-  _mm512_store_si512(p, round_to_bf16(first, second));
+  _mm512_storeu_si512(p, round_to_bf16(first, second));
 }
 /// Rounds 16 columns of two rows to 16 words: word i holds column i of both, as a reduction over
 /// rows wants them.

@@ -3,16 +3,32 @@
 
 namespace mpitron::kernels::host::attention {
 
-inline constexpr Index kQueryTile = 96;  // multiples of kRows; keys of kCols, too
+inline constexpr Index kQueryTile = 240;  // at most; multiples of kRows, of keys of 16, too
 inline constexpr Index kKeyTile = 192;
+
+struct TileExtents {
+  Index queries, keys;
+};
+
+/// Returns the extents that tiles have. What a tile adds to a gradient is loaded and stored once
+/// for each tile, so tiles are as large as the caches allow; where a window is narrow, one tile
+/// holds all queries of its keys.
+template <class T>
+TileExtents tile_extents(Index window) {
+  constexpr Index kHalf = kKeyTile / 2;
+  if (window >= 0 && kHalf + window + kRows <= kQueryTile) {
+    return {kQueryTile, kKeyTile + window + kRows <= kQueryTile ? kKeyTile : kHalf};
+  }
+  return {96 * kPack<T>, kKeyTile};
+}
 
 /// Describes the part of a tile of queries x keys that anybody sees, on grids of 6 queries and 6
 /// keys: what a product reads of P and dS has always been written by the blocks of the same tile.
 class Tile {
  public:
-  /// All bounds are multiples of kRows, k0 of kCols, too.
+  /// All bounds are multiples of kRows, k0 of 16, too.
   Tile(const Visibility& visible, Index q0, Index q_end, Index k0, Index k_end)
-      : q0_(q0), k0_(k0), rows_((q_end - q0) / kRows) {
+      : q0_(q0), k0_(k0), k_end_(k_end), rows_((q_end - q0) / kRows) {
     for (Index i = 0; i < rows_; ++i) {
       const Index row = q0 + i * kRows;
       begin_[i] = std::clamp(round_down(visible.begin(row), kRows), k0, k_end);
@@ -31,15 +47,16 @@ class Tile {
     return true;
   }
 
-  /// Calls f(row, col, N) for blocks of 6 rows x 16 N columns; a block is wanted if a row sees a
-  /// part of it.
+  /// Calls f(row, col, N) for blocks of 6 rows x 16 N columns, each within a panel and no wider
+  /// than what its rows see of it.
   template <class F>
   [[gnu::always_inline]] void for_blocks(F&& f) const {
-    for (Index col = k0_; col < k0_ + kKeyTile; col += kCols) {
+    for (Index panel = round_down(k0_, kCols); panel < k_end_; panel += kCols) {
       for (Index i = 0; i < rows_; ++i) {
-        if (begin_[i] < std::min(end_[i], col + kCols) && col < end_[i]) {
-          with_groups((end_[i] - col + 15) / 16,
-                      [&](auto groups) { f(q0_ + i * kRows, col, groups); });
+        const Index end = std::min(end_[i], panel + kCols);
+        if (panel < end && begin_[i] < end) {
+          const Index col = std::max({k0_, panel, round_down(begin_[i], 16)});
+          with_groups((end - col + 15) / 16, [&](auto groups) { f(q0_ + i * kRows, col, groups); });
         }
       }
     }
@@ -74,7 +91,7 @@ class Tile {
   }
 
  private:
-  Index q0_, k0_, rows_;
+  Index q0_, k0_, k_end_, rows_;
   Index begin_[kQueryTile / kRows], end_[kQueryTile / kRows];  // keys that six queries see
 };
 

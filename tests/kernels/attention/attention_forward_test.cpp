@@ -1,3 +1,5 @@
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "kernels/host/attention/attention_heads.h"
@@ -13,13 +15,16 @@ constexpr AttentionCase kCases[] = {
     {.s = 7, .s_kv = 65, .b = 2, .n = 2, .g = 2, .d = 128, .dv = 128, .causal = false, .masks = 2}};
 
 /// One task alone: its head is that of the reference, every other byte is as it was.
-void check_task(const AttentionCase& c, Index batch, Index head) {
+void check_task(const AttentionCase& c, Index batch, Index head,
+                const std::optional<AttentionPositions>& positions = {}) {
   SCOPED_TRACE(::testing::Message() << c << ": sample " << batch << ", head " << head);
   AttentionFixture fixture(c);
   AttentionResults expected(c, DType::f64, DType::f64), got(c, c.dtype, DType::f32);
   device::ReferenceStream reference;
-  run(reference, fixture.forward(expected));
-  const auto problem = problem_of<float>(fixture.forward(got));
+  AttentionForward oracle = fixture.forward(expected), kernel = fixture.forward(got);
+  oracle.positions = kernel.positions = positions;
+  run(reference, oracle);
+  const auto problem = problem_of<float>(kernel);
   TaskWorkspace work(forward_words(problem));
   forward_task(problem, batch * c.n + head, work.data());
   EXPECT_TRUE(work.guard_is_whole());
@@ -39,6 +44,15 @@ TEST(AttentionForwardTask, WritesItsHeadAndNothingElse) {
   for (const AttentionCase& c : kCases) {
     check_task(c, 0, 0);
     check_task(c, c.b - 1, c.n - 1);
+  }
+}
+
+// Six rows are computed at a time, and those behind the last query see keys that no query sees.
+TEST(AttentionForwardTask, PacksWhatPaddedQueriesSee) {
+  const AttentionCase c{.s = 21, .s_kv = 90, .d = 16, .dv = 16};
+  for (Index offset = 0; offset < 80; ++offset) {
+    check_task(c, 0, 0,
+               AttentionPositions{.queries = {.split = 0, .offset = {0, offset}}, .keys = {}});
   }
 }
 

@@ -77,11 +77,21 @@ void check_panels(Index size, Index valid, Index rows) {
   const HeadSize<T, D> extent(size);
   const Index steps = rows / kPack<T>;
   Packed to(extent.panels() * steps * kCols);
-  pack_panels(to.data(), extent, head.rows(), rows);
+  const Index half = round_down(rows / 2, kRows);  // packed in two parts
+  pack_panels(to.data(), extent, head.rows(), half, rows);
+  const HeadRows<const T> all = head.rows(), rest{all.row(half), all.stride, all.valid - half};
+  pack_panels(to.data() + half / kPack<T> * kCols, extent, rest, rows - half, rows);
   for (Index column = 0; column < extent.columns(); ++column) {
     for (Index step = 0; step < steps; ++step) {
       const float got = to[(column / kCols * steps + step) * kCols + column % kCols];
       ASSERT_TRUE(same_number(got, head.along_column(step, column))) << step << ", " << column;
+    }
+  }
+  if (extent.rows_are_panel()) {
+    Packed same(rows * extent.words());
+    pack_rows(same.data(), extent, head.rows(), rows);
+    for (Index i = 0; i < rows * extent.words(); ++i) {
+      ASSERT_TRUE(same_number(same[i], to[i])) << i;
     }
   }
 }
@@ -94,7 +104,7 @@ void check_transposed(Index size, Index valid, Index rows) {
   pack_transposed(to.data(), extent, head.rows(), rows);
   for (Index r = 0; r < rows; ++r) {
     for (Index w = 0; w < extent.words(); ++w) {
-      const float got = to[(r / kCols * extent.words() + w) * kCols + r % kCols];
+      const float got = to[extent.transposed(r) + w * kCols];
       ASSERT_TRUE(same_number(got, head.along_row(r, w))) << r << ", " << w;
     }
   }

@@ -30,16 +30,19 @@ struct Bounds {
   Index q0, q_end, k0, k_end;
 };
 
+/// All tiles of all cases, as large as may be, and small ones that begin inside a panel.
 template <class F>
 void for_tiles(F&& f) {
   for (const Visibility& v : visibility_cases()) {
     SCOPED_TRACE(::testing::Message() << "s " << v.s << " s_kv " << v.s_kv << " causal " << v.causal
                                       << " window " << v.window);
-    for (Index q0 = 0; q0 < v.s; q0 += kQueryTile) {
-      for (Index k0 = 0; k0 < v.s_kv; k0 += kKeyTile) {
-        const Bounds at{q0, std::min(q0 + kQueryTile, round_up(v.s, kRows)), k0,
-                        std::min(k0 + kKeyTile, round_up(v.s_kv, kRows))};
-        f(v, at, Tile(v, at.q0, at.q_end, at.k0, at.k_end));
+    for (const TileExtents extents : {TileExtents{kQueryTile, kKeyTile}, TileExtents{96, 96}}) {
+      for (Index q0 = 0; q0 < v.s; q0 += extents.queries) {
+        for (Index k0 = 0; k0 < v.s_kv; k0 += extents.keys) {
+          const Bounds at{q0, std::min(q0 + extents.queries, round_up(v.s, kRows)), k0,
+                          std::min(k0 + extents.keys, round_up(v.s_kv, kRows))};
+          f(v, at, Tile(v, at.q0, at.q_end, at.k0, at.k_end));
+        }
       }
     }
   }
@@ -89,6 +92,41 @@ TEST(AttentionTile, CausalBlocksEndNearTheDiagonal) {
     EXPECT_LE(last, row + 96 + 2 * kRows);
   });
   EXPECT_TRUE(Tile({192, 192, true, -1}, 0, 96, 128, 192).empty());
+}
+
+// What is hidden in a block was multiplied in vain: at most a vector at either end.
+TEST(AttentionTile, BlocksAreNoWiderThanTheWindow) {
+  constexpr Index kWindow = 127, kSeen = kWindow + kRows;
+  const Visibility v{1024, 1024, true, kWindow};
+  Index widest = 0;
+  for (Index row = 480; row < 720; row += kRows) {
+    Index width = 0;
+    for (const Index k0 : {288, 384, 480, 576, 672}) {
+      Tile(v, 480, 720, k0, k0 + 96).for_blocks([&](Index at, Index, auto n) {
+        width += at == row ? 16 * n : 0;
+      });
+    }
+    EXPECT_GE(width, kSeen);
+    widest = std::max(widest, width);
+  }
+  EXPECT_LE(widest, kSeen + 30);
+}
+
+template <class T>
+void check_extents() {
+  for (Index window = -1; window < 300; ++window) {
+    const auto [queries, keys] = tile_extents<T>(window);
+    EXPECT_TRUE(queries <= kQueryTile && queries % kRows == 0) << window;
+    EXPECT_TRUE(keys <= kKeyTile && keys % 16 == 0 && keys % kRows == 0) << window;
+    if (0 <= window && window < 128) {  // all queries of some keys, wherever their six begin
+      EXPECT_GE(queries, keys + window + kRows - 1) << window;
+    }
+  }
+}
+
+TEST(AttentionTile, ExtentsHoldNarrowWindows) {
+  check_extents<float>();
+  check_extents<BFloat16>();
 }
 
 }  // namespace attention_tile_test
