@@ -2,6 +2,7 @@
 
 #include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/state_space/conv_taps.h"
+#include "kernels/host/state_space/silu.h"
 #include "kernels/state_space/document_starts.h"
 
 namespace mpitron::kernels {
@@ -125,7 +126,7 @@ void convolve(const CausalConvForward& k, const Taps& taps, Index begin, Index c
 #pragma GCC unroll 8
             for (Index step = 0; step < kSteps; ++step) {
               const Float sum = steps.sums[step];
-              results.put(step, c, sum * simd::sigmoid(sum).value, lanes);
+              results.put(step, c, silu<T>(sum).value, lanes);
             }
           });
           results.write(y, i, first, columns, store);
@@ -136,7 +137,7 @@ void convolve(const CausalConvForward& k, const Taps& taps, Index begin, Index c
         const Index first = first_tap(taps, at, starts(at, sample));
         simd::for_lanes(count, [&](Index c, auto lanes) {
           const Float sum = convolved(x, taps, at, first, c, lanes);
-          store(y[at] + c, sum * simd::sigmoid(sum).value, lanes);
+          store(y[at] + c, silu<T>(sum).value, lanes);
         });
       }
     }
@@ -221,8 +222,7 @@ class ChannelGradients {
 
   /// The gradient before the activation, by that behind it.
   [[gnu::always_inline]] static Float through_silu(Float given, Float sum) {
-    const simd::Sigmoid open = simd::sigmoid(sum);
-    return given * simd::fma(sum * open.complement, open.value, open.value);
+    return given * silu<T>(sum).slope;
   }
   /// A row of gradients before the activation: those of the last w - 1 positions, then new ones.
   float* before(Index row) { return before_.data() + row * count_; }
