@@ -84,6 +84,7 @@ ByteAutomaton::State ByteAutomaton::state_of(std::vector<Place> open) {
   }
   const auto number = static_cast<State>(states_.size());
   by_hash_.emplace(hash, number);
+  places_ += known.places.size();
   states_.push_back(std::move(known));
   return number;
 }

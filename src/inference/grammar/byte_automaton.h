@@ -27,16 +27,23 @@ class ByteAutomaton {
     return states_[static_cast<std::size_t>(state)].places.empty();
   }
   /// Tells whether it has made so many states that a new one should take its place.
-  bool full() const { return states_.size() > most_states_ || stacks_.size() > most_stacks_; }
+  bool full() const {
+    return states_.size() > most_states_ || stacks_.size() > most_stacks_ || places_ > most_places_;
+  }
   /// Keeps what it has made so far: it is full with twice as much at the earliest.
   void make_room() {
     most_states_ = std::max(most_states_, 2 * states_.size());
     most_stacks_ = std::max(most_stacks_, 2 * stacks_.size());
+    most_places_ = std::max(most_places_, 2 * places_);
   }
   std::size_t states() const { return states_.size(); }
+  std::size_t places(State state) const {
+    return states_[static_cast<std::size_t>(state)].places.size();
+  }
 
  private:
-  static constexpr std::size_t kMostPlaces = 20'000;
+  /// Of a state: counts within counts would have a server walk for seconds behind each token.
+  static constexpr std::size_t kMostPlaces = 2'000;
   static constexpr State kUnknown = -2;
 
   struct Place {
@@ -63,7 +70,8 @@ class ByteAutomaton {
   std::vector<Known> states_;
   std::unordered_multimap<std::uint64_t, State> by_hash_;
   std::vector<Stack> stacks_;
-  std::size_t most_states_ = 20'000, most_stacks_ = 1'000'000;
+  std::size_t places_ = 0;  // of all states
+  std::size_t most_states_ = 20'000, most_stacks_ = 1'000'000, most_places_ = 8'000'000;
   std::unordered_map<std::uint64_t, std::int32_t> stack_of_;
 };
 

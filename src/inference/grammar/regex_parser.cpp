@@ -82,6 +82,7 @@ class RegexParser {
   Pattern sequence(int depth);
   Pattern atom(int depth);
   Pattern group(int depth);
+  void skip_name();
   Pattern counted(Pattern part);
   std::int64_t number();
   CodePoints bracket();
@@ -163,16 +164,30 @@ Pattern RegexParser::atom(int depth) {
   return write_({point, point});
 }
 
+/// Leaves out the name of a group, which is an identifier, and what ends it.
+void RegexParser::skip_name() {
+  const std::size_t end = rest_.find('>');
+  if (end == std::string_view::npos) {
+    fail("a group whose name has no end");
+  }
+  const std::string_view name = rest_.substr(0, end);
+  const auto may_be_in_names = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  if (name.empty() || (name[0] >= '0' && name[0] <= '9') ||
+      !std::ranges::all_of(name, may_be_in_names)) {
+    fail("a group whose name is not made of letters, digits and _");
+  }
+  rest_.remove_prefix(end + 1);
+}
+
 /// Reads a group, whose kinds are told by what follows its parenthesis.
 Pattern RegexParser::group(int depth) {
   rest_.remove_prefix(1);
   if (skip("?")) {
-    if (skip("P<") || (rest_.size() > 1 && rest_[0] == '<' && rest_[1] != '=' && rest_[1] != '!')) {
-      const std::size_t end = rest_.find('>');
-      if (end == std::string_view::npos) {
-        fail("a group whose name has no end");
-      }
-      rest_.remove_prefix(end + 1);
+    const bool looks_back = rest_.starts_with("<=") || rest_.starts_with("<!");
+    if (skip("P<") || (!looks_back && skip("<"))) {
+      skip_name();
     } else if (!skip(":")) {
       fail("a group that looks around or changes options, which is not available");
     }

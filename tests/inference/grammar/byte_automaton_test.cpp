@@ -43,5 +43,18 @@ TEST(ByteAutomaton, IsFullAfterManyStates) {
   EXPECT_TRUE(automaton.full());
 }
 
+/// Counts of counts may be at very many places behind each byte: a state keeps 2,000 of them, which
+/// accept less and take a bounded time.
+TEST(ByteAutomaton, HasNoMoreThanManyPlaces) {
+  const auto counted = [](Pattern part) { return Pattern::repeat(std::move(part), 0, 300); };
+  ByteAutomaton automaton(test::network_of({{counted(counted(Pattern::text("a")))}}));
+  auto state = automaton.start();
+  for (int i = 0; i < 200; ++i) {
+    state = automaton.next(state, 'a');
+    ASSERT_NE(state, ByteAutomaton::kDead) << i;
+    EXPECT_LE(automaton.places(state), 2000U);
+  }
+}
+
 }  // namespace byte_automaton_test
 }  // namespace mpitron::inference

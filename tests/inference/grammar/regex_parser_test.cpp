@@ -61,10 +61,10 @@ TEST(RegexParser, SearchesWhatIsNotAnchored) {
 
 TEST(RegexParser, NamesWhatItDoesNotKnow) {
   for (const char* regex :
-       {"(",      ")",       "a)",    "[a",  "a{2",   "a{3,2}",      "a{99999}",
-        "*a",     "a**+*",   "\\",    "\\b", "\\1",   "\\p{L}",      "(?=a)",
-        "(?<!a)", "(?i)a",   "a^b",   "a$b", "[b-a]", "[[:alpha:]]", "[^\\s\\S]",
-        "\\x4",   "\\u{zz}", "(?P<a", "\xff"}) {
+       {"(",      ")",       "a)",    "[a",       "a{2",    "a{3,2}",      "a{99999}",
+        "*a",     "a**+*",   "\\",    "\\b",      "\\1",    "\\p{L}",      "(?=a)",
+        "(?<!a)", "(?i)a",   "a^b",   "a$b",      "[b-a]",  "[[:alpha:]]", "[^\\s\\S]",
+        "\\x4",   "\\u{zz}", "(?P<a", "(?<a(>b)", "(?<>a)", "(?P<1>a)",    "\xff"}) {
     try {
       regex_pattern(regex);
       ADD_FAILURE() << regex;
