@@ -1,9 +1,12 @@
 #include <numeric>
 
+#include <gtest/gtest.h>
+
 #include "device/launch_profile.h"
 #include "kernels/elementwise/optimizer.h"
 #include "optim/optimizer.h"
 #include "support/far_device.h"
+#include "support/tensors.h"
 
 namespace mpitron::optim {
 namespace optimizer_update_test {

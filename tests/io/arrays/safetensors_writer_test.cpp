@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "io/arrays/safetensors.h"
+#include "support/temporary_folder.h"
 #include "utils/error.h"
 
 namespace mpitron::io {
