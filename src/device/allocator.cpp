@@ -114,8 +114,9 @@ void back_with_memory(void* first, std::size_t bytes) noexcept {
       errno != EINVAL) {
     return;  // where memory is short, whoever writes there is told
   }
-  for (std::uintptr_t page = begin + kPage; page < end; page += kPage) {
-    volatile char* const byte = reinterpret_cast<char*>(page);
+  for (std::uintptr_t page = begin; page < end; page += kPage) {
+    volatile char* const byte =
+        reinterpret_cast<char*>(std::max(page, reinterpret_cast<std::uintptr_t>(first)));
     *byte = *byte;
   }
 }

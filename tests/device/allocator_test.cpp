@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <cstring>
 #include <set>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 namespace mpitron::device {
 namespace allocator_test {
@@ -141,6 +143,22 @@ TEST(CachingAllocator, GivesUnusedBlocksBackBeforeItGivesUp) {
   } catch (const std::pair<std::size_t, Index>& failure) {
     EXPECT_EQ(failure.first, 4 * kMiB);
     EXPECT_EQ(failure.second, static_cast<Index>(8 * kMiB + 1024));
+  }
+}
+
+TEST(BackWithMemory, TakesEveryPageAndKeepsWhatIsThere) {
+  constexpr std::size_t kMiB = std::size_t{1} << 20, kPage = 4096, kBegin = 5000, kBytes = 100'000;
+  const auto pages = reserved_pages();
+  char* const memory = static_cast<char*>(pages->take(kMiB));
+  ASSERT_NE(memory, nullptr);
+  memory[kBegin] = 7;
+  back_with_memory(memory + kBegin, kBytes);
+  EXPECT_EQ(memory[kBegin], 7);
+  std::vector<unsigned char> resident(kMiB / kPage);
+  ASSERT_EQ(::mincore(memory, kMiB, resident.data()), 0);
+  for (std::size_t page = 0; page < resident.size(); ++page) {
+    const bool wanted = page >= kBegin / kPage && page <= (kBegin + kBytes - 1) / kPage;
+    EXPECT_EQ((resident[page] & 1) != 0, wanted) << page;
   }
 }
 
