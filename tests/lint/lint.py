@@ -395,11 +395,11 @@ class Lint:
         program = shutil.which("clang-format-14")
         if program is None:
             sys.exit("lint: clang-format-14 is missing: run make deps")
-        # Sources that were found formatted once are known by their hashes.
+        # Sources that were found formatted once are known by their hashes. The path is part of a hash: it decides which include comes first.
         memory = os.path.join(self.root, ".cache", "formatted")
         known = set(self.read_if_there(memory).split())
         seed = self.read_if_there(os.path.join(self.root, ".clang-format"))
-        hashes = {s.path: hashlib.blake2b((seed + s.text).encode(), digest_size=16).hexdigest() for s in self.sources}
+        hashes = {s.path: hashlib.blake2b((seed + s.path + s.text).encode(), digest_size=16).hexdigest() for s in self.sources}
         paths = [path for path, digest in hashes.items() if digest not in known]
         chunks = [paths[i:i + 12] for i in range(0, len(paths), 12)]
 

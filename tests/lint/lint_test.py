@@ -13,6 +13,7 @@ ROWS = "mpitron_layer(utils)\nmpitron_layer(io DEPENDS utils)\nmpitron_layer(dat
 HEADER = "#pragma once\nint {name}();\n"
 BODY = "int number() { return 3; }\n"
 CLEAN = {
+    ".clang-format": "BasedOnStyle: Google\n",
     "CMakeLists.txt": ROWS,
     "utils/text.h": HEADER.format(name="text"),
     "io/token_file.h": '#pragma once\n#include "utils/text.h"\n',
@@ -31,8 +32,9 @@ FLOORS = {
     "src/nn/high/block.h": "#pragma once\n",
 }
 LAYERS = "| layer | may include | holds |\n| `utils` | - | x |\n| `io` | - | x |\n| `src/data` | io | x |\n| `kernels` | - | x |\n"
+OWN_HEADER_FIRST = '#include "io/token_file.h"\n\n#include <vector>\n'
 LONG_FUNCTION = "int f() {\n" + "  g();\n" * 95 + "}\n"
-# case -> (files that differ from the clean tree, text that the report must hold; None: the tree must pass)
+# case -> (files that differ from the clean tree, text that the report must hold; None: the tree must pass; the files when the lint ran before)
 CASES = {
     "clean_tree_passes": ({}, None),
     "mutual_include_fails": ({"utils/text.h": '#pragma once\n#include "io/token_file.h"\n'},
@@ -51,6 +53,8 @@ CASES = {
     "foreign_header_in_wrong_layer_fails": ({"io/token_file.cpp": "#include <mpi.h>\n"}, "the row of layer io does not name MPI::MPI_CXX"),
     "foreign_header_in_header_fails": ({"src/data/loader.h": "#pragma once\n#include <simdjson.h>\n"}, "<simdjson.h> in a header"),
     "badly_formatted_file_fails": ({"io/token_file.cpp": "int  x ;\n"}, "not formatted"),
+    "formatted_file_that_moved_fails": ({"tests/io/moved_test.cpp": OWN_HEADER_FIRST}, "tests/io/moved_test.cpp:1: [format]",
+                                        {"tests/io/token_file_test.cpp": OWN_HEADER_FIRST}),
     "long_line_fails": ({"io/token_file.cpp": "// " + "x" * 100 + "\n"}, "103 columns"),
     "loop_without_braces_fails": ({"io/token_file.cpp": "int f() {\n  while (true)\n    g();\n}\n"}, "io/token_file.cpp:2: [braces]"),
     "long_file_fails": ({"io/token_file.cpp": "int x;\n" * 601, "tests/io/more_test.cpp": "int x;\n" * 500}, "601 lines, at most 600"),
@@ -94,14 +98,20 @@ CASES = {
 }
 
 
-def run_case(changes, expected):
+def run_lint(root, changes):
+    for path, text in {**CLEAN, **changes}.items():
+        if text is not None:
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as f:
+                f.write(text)
+    return subprocess.run([sys.executable, LINT, "--root", root], capture_output=True, text=True)
+
+
+def run_case(changes, expected, before=None):
     with tempfile.TemporaryDirectory() as root:
-        for path, text in {**CLEAN, **changes}.items():
-            if text is not None:
-                os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-                with open(os.path.join(root, path), "w", encoding="utf-8") as f:
-                    f.write(text)
-        result = subprocess.run([sys.executable, LINT, "--root", root], capture_output=True, text=True)
+        if before is not None and run_lint(root, before).returncode != 0:
+            raise AssertionError("the tree before the change is not clean")
+        result = run_lint(root, changes)
     if expected is None:
         return result.returncode == 0, result
     return result.returncode == 1 and expected in result.stdout, result

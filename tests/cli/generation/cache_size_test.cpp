@@ -1,7 +1,6 @@
-#include "cli/generation/loaded_model.h"
-
 #include <gtest/gtest.h>
 
+#include "cli/generation/loaded_model.h"
 #include "utils/error.h"
 
 namespace mpitron::cli {

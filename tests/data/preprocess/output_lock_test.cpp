@@ -1,9 +1,8 @@
-#include "data/preprocess/preprocess_output.h"
-
 #include <fstream>
 
 #include <gtest/gtest.h>
 
+#include "data/preprocess/preprocess_output.h"
 #include "support/corpus.h"
 
 namespace mpitron::data {

@@ -1,8 +1,8 @@
-#include "train/loop/task_evaluation.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "train/loop/task_evaluation.h"
 
 namespace mpitron::train {
 namespace task_metrics_test {
