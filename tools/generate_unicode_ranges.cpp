@@ -1,7 +1,6 @@
-// Writes src/tokenizers/text/unicode_ranges.h from PCRE2's Unicode tables (the only foreign source of the
-// classes):
-//   g++ -std=c++20 tools/generate_unicode_ranges.cpp -lpcre2-8 -o generate && ./generate >
-// src/tokenizers/text/unicode_ranges.h
+// Writes the table src/tokenizers/text/unicode_ranges.h to standard output, from PCRE2's Unicode
+// tables (the only foreign source of the classes):
+//   g++ -std=c++20 tools/generate_unicode_ranges.cpp -lpcre2-8 -o generate && ./generate
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <cstdio>
 #include <string>
@@ -9,6 +8,8 @@
 #include <pcre2.h>
 
 namespace {
+
+constexpr std::size_t kMostColumns = 100;
 
 std::string utf8(unsigned c) {
   if (c < 0x80) {
@@ -30,14 +31,42 @@ bool surrogate(unsigned c) {
   return c >= 0xD800 && c < 0xE000;
 }
 
+/// Prints words with a space between them, as many to a line as it holds.
+class Lines {
+ public:
+  void add(const std::string& word) {
+    if (line_.empty() || line_.size() + 1 + word.size() > kMostColumns) {
+      end();
+      line_ = "    " + word;
+    } else {
+      line_ += " " + word;
+    }
+  }
+  void end() {
+    if (!line_.empty()) {
+      std::puts(line_.c_str());
+    }
+    line_.clear();
+  }
+
+ private:
+  std::string line_;
+};
+
+std::string range(unsigned first, unsigned last) {
+  char text[32];
+  std::snprintf(text, sizeof text, "{0x%X, 0x%X},", first, last);
+  return text;
+}
+
 void write_class(const char* name, const char* pattern) {
   int code = 0;
   PCRE2_SIZE offset = 0;
   pcre2_code* regex = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern), PCRE2_ZERO_TERMINATED,
                                     PCRE2_UTF | PCRE2_UCP, &code, &offset, nullptr);
   pcre2_match_data* match = pcre2_match_data_create_from_pattern(regex, nullptr);
-  std::printf("inline constexpr CodePointRange %s[] = {", name);
-  int column = 0;
+  std::printf("inline constexpr CodePointRange %s[] = {\n", name);
+  Lines lines;
   for (unsigned c = 0, first = 0, inside = 0; c <= 0x110000; ++c) {
     const std::string text = c < 0x110000 ? utf8(c) : "";
     const bool member = c < 0x110000 && !surrogate(c) &&
@@ -47,11 +76,12 @@ void write_class(const char* name, const char* pattern) {
       first = c;
     }
     if (!member && inside) {
-      std::printf("%s{0x%X, 0x%X},", column++ % 5 == 0 ? "\n    " : " ", first, c - 1);
+      lines.add(range(first, c - 1));
     }
     inside = member;
   }
-  std::printf("\n};\n");
+  lines.end();
+  std::puts("};");
 }
 
 }  // namespace
