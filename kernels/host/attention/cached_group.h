@@ -46,19 +46,28 @@ struct Units {
 
   static Index steps(Index d) { return (d + kStep - 1) / kStep; }
 
+  /// The units of kStep numbers.
+  static Float load(const T* x) {
+    if constexpr (kPairs) {
+      Float units;
+      std::memcpy(&units, x, sizeof units);
+      return units;
+    } else {
+      return simd::load(x);
+    }
+  }
   /// The units from number j of x[0 .. d) on; zeros beyond.
   static Float load(const T* x, Index j, Index d) {
     const Index left = d - j;
+    if (left >= kStep) {
+      return load(x + j);
+    }
     if constexpr (kPairs) {
       Float units{};
-      if (left >= kStep) {
-        std::memcpy(&units, x + j, sizeof units);
-      } else {
-        std::memcpy(&units, x + j, static_cast<std::size_t>(left) * sizeof(T));
-      }
+      std::memcpy(&units, x + j, static_cast<std::size_t>(left) * sizeof(T));
       return units;
     } else {
-      return left >= kLanes ? simd::load(x + j) : simd::load(x + j, simd::Part{left});
+      return simd::load(x + j, simd::Part{left});
     }
   }
   static Float add(Float sum, Float a, Float b) {
@@ -120,13 +129,21 @@ struct Rows {
 template <class T>
 Float multiply_keys(const float* query, const Rows<T>& keys) {
   using U = Units<T>;
-  Float sums[kLanes];
-  for (Index i = 0; i < kGroup; ++i) {
-    Float sum{};
-    for (Index j = 0; i < keys.count && j < keys.size; j += U::kStep) {
-      sum = U::add(sum, U::load(keys.row(i), j, keys.size), simd::load(query + j / U::kNumbers));
+  Float sums[kLanes]{};
+  Index j = 0;
+  if (keys.count == kGroup) {
+    for (; j + U::kStep <= keys.size; j += U::kStep) {
+      const Float units = simd::load(query + j / U::kNumbers);
+      for (Index i = 0; i < kGroup; ++i) {
+        sums[i] = U::add(sums[i], U::load(keys.row(i) + j), units);
+      }
     }
-    sums[i] = sum;
+  }
+  for (; j < keys.size; j += U::kStep) {
+    const Float units = simd::load(query + j / U::kNumbers);
+    for (Index i = 0; i < keys.count; ++i) {
+      sums[i] = U::add(sums[i], U::load(keys.row(i), j, keys.size), units);
+    }
   }
   return simd::lane_sums(sums);
 }
