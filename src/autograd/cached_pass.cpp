@@ -55,7 +55,7 @@ void KeyValueCache::prepare(Index used) {
   if (!device_.tensors_on_host()) {
     return;
   }
-  constexpr Index kPage = Index{2} << 20;
+  constexpr auto kPage = static_cast<Index>(device::kHugePage);
   ready_.resize(2 * layers_.size());
   std::size_t number = 0;
   for (const Layer& layer : layers_) {

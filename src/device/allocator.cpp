@@ -15,7 +15,6 @@
 namespace mpitron::device {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20;
 /// One page serves many blocks up to this size; a larger one has its own.
 constexpr std::size_t kShared = std::size_t{64} << 10;
 

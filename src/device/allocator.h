@@ -48,6 +48,9 @@ std::unique_ptr<PageSource> private_pages();
 /// Address space of it alone: pages that nobody writes to take no memory, however many there are.
 std::unique_ptr<PageSource> reserved_pages();
 
+/// A page of the system's large ones.
+inline constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
 /// Has the system hand out the memory of some addresses before anybody waits for it; what they hold
 /// stays as it is.
 void back_with_memory(void* first, std::size_t bytes) noexcept;

@@ -1,8 +1,9 @@
 #pragma once
 #include <memory>
 
-#include "config/parse/parse.h"
+#include "config/values/option_table.h"
 #include "inference/scheduling/generator.h"
+#include "inference/tiny_decoder.h"
 #include "models/llava/llava_model.h"
 
 namespace mpitron::test {
@@ -11,48 +12,11 @@ constexpr Index kEdge = 16, kPositions = 17;  // of an image: pixels, places in 
 
 /// A GPT of two layers that sees images of 16 x 16 pixels.
 inline config::ModelConfig tiny_vlm(const std::string& positions) {
-  config::ModelConfig config = config::parse_run_config({"--model",
-                                                         "vlm",
-                                                         "--data-path",
-                                                         "unread",
-                                                         "--encoder-num-layers",
-                                                         "1",
-                                                         "--img-h",
-                                                         "16",
-                                                         "--img-w",
-                                                         "16",
-                                                         "--patch-dim",
-                                                         "4",
-                                                         "--num-layers",
-                                                         "2",
-                                                         "--hidden-size",
-                                                         "32",
-                                                         "--num-attention-heads",
-                                                         "4",
-                                                         "--seq-length",
-                                                         "64",
-                                                         "--max-position-embeddings",
-                                                         "64",
-                                                         "--dataloader-seq-length",
-                                                         "40",
-                                                         "--micro-batch-size",
-                                                         "1",
-                                                         "--train-iters",
-                                                         "1",
-                                                         "--lr",
-                                                         "1e-3",
-                                                         "--init-method-std",
-                                                         "0.3",
-                                                         "--tokenizer-type",
-                                                         "NullTokenizer",
-                                                         "--vocab-size",
-                                                         "60",
-                                                         "--untie-embeddings-and-output-weights",
-                                                         "--position-embedding-type",
-                                                         positions})
-                                   .model;
-  config.padded_vocab_size = 64;
-  return config;
+  return tiny_decoder(config::split_words(
+      "--model vlm --encoder-num-layers 1 --img-h 16 --img-w 16 --patch-dim 4 "
+      "--dataloader-seq-length 40 --tokenizer-type NullTokenizer --vocab-size 60 "
+      "--untie-embeddings-and-output-weights --position-embedding-type " +
+      positions));
 }
 
 inline inference::PromptImage image_of(Index period) {

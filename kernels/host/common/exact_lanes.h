@@ -28,7 +28,7 @@ class ExactLanes {
   }
 
  private:
-  using Double [[gnu::vector_size(64)]] = double;
+  using Double = simd::Double;
   /// A part counts from a number that fixes the place of its last bit: with at most `kMostAdded`
   /// summands it stays between two powers of two.
   struct Sum {
@@ -94,7 +94,7 @@ class ExactLanes {
   void flush() {
     if (added_ > 0) {
       for (const Sum& sum : sums_) {
-        for (int lane = 0; lane < 8; ++lane) {
+        for (int lane = 0; lane < simd::kDoubles; ++lane) {
           const double low = sum.low[lane] - low_from_;
           exact_sum::add(bins_, sum.high[lane] - high_from_);
           exact_sum::add(bins_, std::abs(low), low < 0 ? -1 : 1);

@@ -14,6 +14,10 @@ using Float [[gnu::vector_size(64)]] = float;
 using Int [[gnu::vector_size(64)]] = std::int32_t;
 using UInt [[gnu::vector_size(64)]] = std::uint32_t;
 
+inline constexpr int kDoubles = 8;
+using Double [[gnu::vector_size(64)]] = double;
+using Long [[gnu::vector_size(64)]] = std::int64_t;
+
 /// How many lanes of a vector lie inside a row: all of them, or the first `count` (1 .. 15).
 struct Full {
   static constexpr Index count = kLanes;

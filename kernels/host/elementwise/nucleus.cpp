@@ -15,14 +15,15 @@
 #endif
 
 #include "kernels/host/common/parallel.h"
+#include "kernels/host/common/simd_types.h"
 
 namespace mpitron::kernels {
 namespace {
 
 using namespace host;
 
-constexpr Index kLanes = 8;
-using Double [[gnu::vector_size(64)]] = double;
+using simd::Double;
+using simd::kDoubles;
 
 Double load(const double* x) {
   Double values;
@@ -32,7 +33,7 @@ Double load(const double* x) {
 
 double sum_of_lanes(const Double& x) {
   double sum = 0;
-  for (Index i = 0; i < kLanes; ++i) {
+  for (Index i = 0; i < kDoubles; ++i) {
     sum += x[i];
   }
   return sum;
@@ -49,7 +50,7 @@ Halves divide(const double* weights, Index count, double at) {
   const Halves none;
   Double sums{}, lightest = Double{} + none.lightest, heaviest{};
   Index i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kDoubles <= count; i += kDoubles) {
     const Double x = load(weights + i), upper = x >= at ? x : Double{} + none.lightest;
     const Double lower = x >= at ? Double{} : x;
     sums += x - lower;
@@ -61,7 +62,7 @@ Halves divide(const double* weights, Index count, double at) {
     halves.lightest = std::min(halves.lightest, light);
     halves.heaviest = std::max(halves.heaviest, heavy);
   };
-  for (Index lane = 0; lane < kLanes; ++lane) {
+  for (Index lane = 0; lane < kDoubles; ++lane) {
     bound(lightest[lane], heaviest[lane]);
   }
   for (; i < count; ++i) {
@@ -77,7 +78,7 @@ Halves divide(const double* weights, Index count, double at) {
 Index keep_between(const double* weights, Index count, double low, double high, double* kept) {
   Index found = 0, i = 0;
 #if defined(__AVX512F__)
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kDoubles <= count; i += kDoubles) {
     const __m512d eight = _mm512_loadu_pd(weights + i);
     const __mmask8 from_low = _mm512_cmp_pd_mask(eight, _mm512_set1_pd(low), _CMP_GE_OQ);
     const __mmask8 inside =
@@ -163,14 +164,14 @@ Search begin_search(const NucleusBorder& kernel) {
 double keep_in_block(double* weights, Index count, double least) {
   Double sums{};
   Index i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
+  for (; i + kDoubles <= count; i += kDoubles) {
     const Double eight = load(weights + i), kept = eight >= least ? eight : Double{};
     sums += kept;
     __builtin_memcpy(weights + i, &kept, sizeof kept);
   }
   for (; i < count; ++i) {
     weights[i] = weights[i] >= least ? weights[i] : 0;
-    sums[i % kLanes] += weights[i];
+    sums[i % kDoubles] += weights[i];
   }
   return sum_of_lanes(sums);
 }
@@ -178,7 +179,7 @@ double keep_in_block(double* weights, Index count, double least) {
 }  // namespace
 
 Index workspace_bytes(const device::HostStream&, const NucleusBorder& kernel) {
-  return (kernel.weights.numel() + kLanes) * static_cast<Index>(sizeof(double));
+  return (kernel.weights.numel() + kDoubles) * static_cast<Index>(sizeof(double));
 }
 
 void run(device::HostStream&, const NucleusBorder& kernel) {

@@ -7,15 +7,16 @@
 #include <limits>
 
 #include "kernels/host/common/parallel.h"
+#include "kernels/host/common/simd_types.h"
 
 namespace mpitron::kernels {
 namespace {
 
 using namespace host;
 
-constexpr Index kTogether = 8;
-using Double [[gnu::vector_size(64)]] = double;
-using Long [[gnu::vector_size(64)]] = std::int64_t;
+using simd::Double;
+using simd::kDoubles;
+using simd::Long;
 
 /// Computes e^x to 1e-15 relative for x from -708 to 0; 0 below. x is split into k ln 2 + r, the
 /// series of e^r is taken up to r^12, and k goes into the exponent.
@@ -58,25 +59,25 @@ Double load_wide(const T* x) {
 
 /// Loads sixty-four values into eight vectors, -inf behind the end.
 template <class T>
-void load_block(const T* x, Index count, Double (&values)[kTogether]) {
-  for (Index i = 0; i < kTogether; ++i) {
-    const Index left = count - i * kTogether;
-    values[i] = left >= kTogether ? load_wide(x + i * kTogether)
-                                  : load_wide(x + i * kTogether, std::max<Index>(left, 0));
+void load_block(const T* x, Index count, Double (&values)[kDoubles]) {
+  for (Index i = 0; i < kDoubles; ++i) {
+    const Index left = count - i * kDoubles;
+    values[i] = left >= kDoubles ? load_wide(x + i * kDoubles)
+                                 : load_wide(x + i * kDoubles, std::max<Index>(left, 0));
   }
 }
 
 /// The largest of a block; comparisons let NaN count as minus infinity.
 template <class T>
 T largest_of(const T* x, Index count) {
-  Double values[kTogether];
+  Double values[kDoubles];
   load_block(x, count, values);
   Double most = Double{} - std::numeric_limits<double>::infinity();
   for (const Double& eight : values) {
     most = eight > most ? eight : most;
   }
   double largest = most[0];
-  for (Index i = 1; i < kTogether; ++i) {
+  for (Index i = 1; i < kDoubles; ++i) {
     largest = most[i] > largest ? most[i] : largest;
   }
   return static_cast<T>(largest);
@@ -87,7 +88,7 @@ void store(const Double& eight, double* to, Index count) {
   if (to == nullptr || count <= 0) {
     return;
   }
-  if (count >= kTogether) {  // of a size that is known, so that no function is called
+  if (count >= kDoubles) {  // of a size that is known, so that no function is called
     __builtin_memcpy(to, &eight, sizeof eight);
   } else {
     __builtin_memcpy(to, &eight, static_cast<std::size_t>(count) * sizeof(double));
@@ -102,20 +103,20 @@ double* block_of(const Out& view, Index begin) {
 template <class T>
 double weigh_block(const TokenWeights& kernel, Index begin, Index count) {
   double *const weights = block_of(kernel.weights, begin), *scaled = block_of(kernel.scaled, begin);
-  Double values[kTogether];
+  Double values[kDoubles];
   load_block(kernel.x.as<T>() + begin, count, values);
   Double sums{};
   const double lead = kernel.largest / kernel.temperature;
-  for (Index i = 0; i < kTogether; ++i) {
+  for (Index i = 0; i < kDoubles; ++i) {
     const Double logits = kernel.temperature == 1 ? values[i] : values[i] / kernel.temperature;
     const Double eight = power_of_e(logits - lead);
     sums += eight;
-    const Index left = count - i * kTogether;
-    store(eight, weights == nullptr ? nullptr : weights + i * kTogether, left);
-    store(logits, scaled == nullptr ? nullptr : scaled + i * kTogether, left);
+    const Index left = count - i * kDoubles;
+    store(eight, weights == nullptr ? nullptr : weights + i * kDoubles, left);
+    store(logits, scaled == nullptr ? nullptr : scaled + i * kDoubles, left);
   }
   double sum = 0;
-  for (Index i = 0; i < kTogether; ++i) {
+  for (Index i = 0; i < kDoubles; ++i) {
     sum += sums[i];
   }
   return sum;

@@ -21,9 +21,14 @@ Result data_are_named(const Facts& f) {
 }
 
 Result mock_data_are_tokens(const Facts& f) {
-  return f.run.data.mock_data && f.run.model.family().samples != SampleKind::texts
-             ? Violation{"--mock-data is given", "--data-path PREFIX"}
-             : Result();
+  const SampleKind samples = f.run.model.family().samples;
+  if (!f.run.data.mock_data || samples == SampleKind::texts) {
+    return {};
+  }
+  return Violation{"--mock-data is given",
+                   samples == SampleKind::images        ? "--data-path TRAIN VALIDATION (folders)"
+                   : samples == SampleKind::image_texts ? "--data-path FILE (JSON lines)"
+                                                        : "--data-path PREFIX (of .bin and .idx)"};
 }
 
 Result sample_of_a_whole_model(const Facts& f) {
@@ -79,8 +84,9 @@ constexpr std::array kTrainingRules = std::to_array<Constraint>({
     {"E220", "data_are_named", "a training run reads --data-path, --train-data-path or --mock-data",
      "data-path train-data-path mock-data", "There is nothing to train on otherwise.",
      data_are_named},
-    {"E221", "mock_data_are_tokens", "BERT and T5 train on corpora of sentences",
-     "mock-data data-path", "Their samples are cut where sentences end; mock data have none.",
+    {"E221", "mock_data_are_tokens",
+     "mock data are running text: BERT, T5 and models of images read files", "mock-data data-path",
+     "Mock data have neither ends of sentences, where BERT and T5 cut their samples, nor images.",
      mock_data_are_tokens},
     {"E222", "sample_of_a_whole_model",
      "--sample-prompt needs tensor, pipeline and context parallel sizes of 1",

@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
 #include "config/parse/parse.h"
+#include "config/values/option_table.h"
 #include "support/tiny_flags.h"
 
 namespace mpitron::config {
 namespace constraints_training_test {
+
+using namespace std::string_literals;
 
 /// Ids of the training rules that these flags break, behind a tiny GPT's.
 std::string broken(const std::vector<std::string>& more) {
@@ -30,6 +33,23 @@ TEST(TrainingConstraints, EachIsToldByItsOwnId) {
             "E222 ");
   EXPECT_EQ(with_tokenizer({"--mock-data", "--profile", "--profile-ranks", "3"}), "E223 ");
   EXPECT_EQ(with_tokenizer({"--mock-data", "--iterations-to-skip", "0"}), "E224 ");
+}
+
+TEST(TrainingConstraints, MockDataAreRunningText) {
+  const auto nearest = [](const char* flags) {
+    const ParsedRun run =
+        with_training_rules(parse_run(test::tiny_flags(split_words(flags + " --mock-data"s))));
+    for (const Finding& finding : run.findings) {
+      if (finding.id == "E221") {
+        return finding.nearest;
+      }
+    }
+    return ""s;
+  };
+  EXPECT_EQ(nearest(""), "");
+  EXPECT_EQ(nearest("--model bert --vocab-file v"), "--data-path PREFIX (of .bin and .idx)");
+  EXPECT_EQ(nearest("--model vit --num-classes 3 --img-h 16 --img-w 16 --patch-dim 4"),
+            "--data-path TRAIN VALIDATION (folders)");
 }
 
 TEST(TrainingConstraints, TheScriptsOwnTokenizerNeedsItsFiles) {
