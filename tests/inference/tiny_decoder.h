@@ -11,8 +11,8 @@ namespace mpitron::test {
 inline config::ModelConfig tiny_decoder(const std::vector<std::string>& more) {
   std::vector<std::string> flags = config::split_words(
       "--num-layers 2 --hidden-size 32 --num-attention-heads 4 --seq-length 64 "
-      "--max-position-embeddings 64 --micro-batch-size 1 --train-iters 1 --lr 1e-3 --data-path none "
-      "--init-method-std 0.3");
+      "--max-position-embeddings 64 --micro-batch-size 1 --train-iters 1 --lr 1e-3 "
+      "--data-path none --init-method-std 0.3");
   flags.insert(flags.end(), more.begin(), more.end());
   config::ModelConfig config = config::parse_run_config(flags).model;
   config.padded_vocab_size = 64;
