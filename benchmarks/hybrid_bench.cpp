@@ -4,8 +4,8 @@
 //   products at the GEMM ceiling of the type; but where one factor is fp32 in a bf16 run (decays,
 //     states and their gradients, by the numerical contract), matrix units multiply two parts of
 //     it: half that ceiling, or that of fp32 where it is higher;
-//   SiLU of each element, in fp32, which takes longer than copying its bytes: the rate
-//     of numbers that lie in the first cache.
+//   SiLU of each element, which takes longer than copying its bytes: the rate of numbers of the
+//     type that lie in the first cache.
 //   hybrid_bench [--summary FILE] [repetitions]
 #include <algorithm>
 #include <cstdlib>
@@ -50,7 +50,7 @@ class Bench {
         copy_(copy_bandwidth(3)),
         ceiling_(dtype == DType::f32 ? fp32_ceiling : gemm_step_ceiling(1024, dtype, 1).rate()),
         wide_ceiling_(std::max(fp32_ceiling, ceiling_ / 2)),
-        silus_(silu_rate(3)) {
+        silus_(dtype == DType::f32 ? silu_rate<float>(3) : silu_rate<BFloat16>(3)) {
     fmt::print("{}: copy {:.1f} GB/s, products {:.1f}, with fp32 {:.1f} GFLOP/s, SiLU {:.2f} G/s\n",
                name_of(dtype), copy_ * 1e-9, ceiling_ * 1e-9, wide_ceiling_ * 1e-9, silus_ * 1e-9);
   }

@@ -64,11 +64,12 @@ double fma_peak(int repetitions) {
   return kFlopsPerRound * static_cast<double>(kRounds * workers) / seconds;
 }
 
+template <class T>
 double silu_rate(int repetitions) {
   constexpr Index kNumbers = 1024, kRounds = 4096;
   const Index workers = kernels::host::max_workers();
-  const std::vector<float> x(static_cast<std::size_t>(kNumbers), 0.5F);
-  std::vector<float> y(static_cast<std::size_t>(kNumbers * workers));
+  const std::vector<T> x(static_cast<std::size_t>(kNumbers), T(0.5F));
+  std::vector<T> y(static_cast<std::size_t>(kNumbers * workers));
   const double seconds = best_seconds(repetitions + 1, [&] {
     kernels::host::for_blocks(workers, workers << 30, [&](Index worker) {
       for (Index round = 0; round < kRounds; ++round) {
@@ -78,5 +79,8 @@ double silu_rate(int repetitions) {
   });
   return static_cast<double>(kNumbers * kRounds * workers) / seconds;
 }
+
+template double silu_rate<float>(int);
+template double silu_rate<BFloat16>(int);
 
 }  // namespace mpitron::benchmarks

@@ -20,8 +20,9 @@ double read_bandwidth(int repetitions);
 /// FLOP/s of independent fp32 multiply-adds in registers, all threads.
 double fma_peak(int repetitions);
 
-/// SiLUs per second, in fp32, of numbers that stay in the first cache, all threads: the limit of
-/// what computes one for each few bytes that it moves.
+/// SiLUs per second of numbers of type T (fp32 or bf16) that stay in the first cache, all threads:
+/// the limit of what computes one for each few bytes that it moves.
+template <class T>
 double silu_rate(int repetitions);
 
 }  // namespace mpitron::benchmarks

@@ -2,6 +2,7 @@
 
 #include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/common/simd.h"
+#include "kernels/host/state_space/silu.h"
 
 namespace mpitron::benchmarks {
 
@@ -33,11 +34,21 @@ float sum_of(const float* x, Index count) {
   return total;
 }
 
-void silus(const float* x, float* y, Index count) {
+namespace {
+template <class T>
+void silus_of(const T* x, T* y, Index count) {
   for (Index i = 0; i < count; i += simd::kLanes) {
-    const simd::Float value = simd::load(x + i);
-    simd::store(y + i, value * simd::sigmoid(value).value);
+    simd::store(y + i, kernels::host::silu<T>(simd::load(x + i)).value);
   }
+}
+}  // namespace
+
+void silus(const float* x, float* y, Index count) {
+  silus_of(x, y, count);
+}
+
+void silus(const BFloat16* x, BFloat16* y, Index count) {
+  silus_of(x, y, count);
 }
 
 void multiply_add_rounds(Index rounds) {

@@ -1,4 +1,5 @@
 #pragma once
+#include "utils/numbers/dtype.h"
 #include "utils/numbers/shape.h"
 
 namespace mpitron::benchmarks {
@@ -13,7 +14,8 @@ float sum_of(const float* x, Index count);
 void multiply_add_rounds(Index rounds);
 inline constexpr double kFlopsPerRound = 12 * 16 * 2;
 
-/// y[i] = silu(x[i]) in fp32 of `count` floats, a multiple of 16.
+/// y[i] = silu(x[i]) of `count` numbers, a multiple of 16, as the kernels of their type compute it.
 void silus(const float* x, float* y, Index count);
+void silus(const BFloat16* x, BFloat16* y, Index count);
 
 }  // namespace mpitron::benchmarks

@@ -13,6 +13,7 @@ namespace {
 
 using host::attention::Problem;
 using host::attention::problem_of;
+using host::attention::TaskQueue;
 
 /// Estimates the work, in elements of q and k, times 8 for the arithmetic; small problems stay on
 /// one thread.
@@ -21,8 +22,8 @@ Index work_of(const Problem<T>& problem) {
   return 8 * problem.b * problem.n * (problem.s + problem.s_kv) * problem.d;
 }
 
-/// Calls task(index, work) for every task, by as many threads as have a part of the workspace; each
-/// takes the next task, so the order is open and the results may not depend on it.
+/// Calls task(index, work, queue) for every task, by as many threads as have a part of the
+/// workspace; each takes the next task, so the order is open and the results may not depend on it.
 template <class Task>
 void run_tasks(Index tasks, Index work_units, const Out& workspace, Index words, const Task& task) {
   const Index parts = workspace.bytes() / static_cast<Index>(words * sizeof(float));
@@ -32,8 +33,9 @@ void run_tasks(Index tasks, Index work_units, const Out& workspace, Index words,
   std::atomic<Index> next = 0;
   const Index workers = std::min({tasks, parts, host::max_workers()});
   host::for_ranges(workers, work_units, [&](Index, Index, Index worker) {
-    for (Index i = next++; i < tasks; i = next++) {
-      task(i, work + worker * words);
+    TaskQueue queue(next, tasks);
+    for (Index i = queue.take(); i != TaskQueue::kNone; i = queue.take()) {
+      task(i, work + worker * words, &queue);
     }
   });
 }
@@ -44,7 +46,7 @@ void run(device::HostStream&, const AttentionForward& kernel) {
   visit_dtype(kernel.q.dtype, [&]<class T>() {
     const auto problem = problem_of<T>(kernel);
     run_tasks(problem.b * problem.n, work_of(problem), kernel.workspace, forward_words(problem),
-              [&](Index task, float* work) { forward_task(problem, task, work); });
+              [&](auto... task) { forward_task(problem, task...); });
   });
 }
 
@@ -52,7 +54,7 @@ void run(device::HostStream&, const AttentionBackward& kernel) {
   visit_dtype(kernel.q.dtype, [&]<class T>() {
     const auto problem = problem_of<T>(kernel);
     run_tasks(problem.b * problem.g, work_of(problem), kernel.workspace, backward_words(problem),
-              [&](Index task, float* work) { backward_task(problem, task, work); });
+              [&](auto... task) { backward_task(problem, task...); });
   });
 }
 

@@ -2,117 +2,77 @@
 // lse). Numerical contract: products and sums in fp32, P and dS rounded to the inputs' type before
 // they enter a product; tiles of `tile_extents` queries x keys in a fixed order, dK and dV
 // over the heads of a group in their order.
-#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
 
+#include "kernels/host/attention/attention_backward_parts.h"
 #include "kernels/host/attention/attention_bias.h"
 #include "kernels/host/attention/attention_cap.h"
 #include "kernels/host/attention/attention_dropout.h"
+#include "kernels/host/attention/attention_fetch.h"
 #include "kernels/host/attention/attention_heads.h"
-#include "kernels/host/attention/attention_tile.h"
 
 namespace mpitron::kernels::host::attention {
 namespace {
-
-/// The parts of a group's workspace.
-struct BackwardParts {
-  float *k_transposed_, *v_transposed_, *k_panels_, *q_rows_, *q_panels_, *do_rows_, *do_panels_;
-  float *dq_, *dk_, *dv_sum_;  // fp32 [queries or keys][columns]
-  float *delta_, *lse2_;       // [queries]
-  float *p_, *ds_, *ds_rows_;  // one tile
-};
 
 /// Computes one kv head with its group of query heads, which run one after another into the same dK
 /// and dV: no sum is shared between threads.
 template <class T, int D, bool Drop>
 class BackwardGroup : BackwardParts {
  public:
-  BackwardGroup(const BackwardProblem<T>& problem, Index batch, Index group, float* work)
+  BackwardGroup(const BackwardProblem<T>& problem, Index task, float* work, TaskQueue* queue)
       : problem_(problem),
-        batch_(batch),
-        group_(group),
+        batch_(task / problem.g),
+        group_(task % problem.g),
+        queue_(queue),
         queries_(round_up(problem.s, kRows)),
-        keys_(padded_keys(problem.s_kv)),
+        rooms_(backward_rooms(problem)),
         d_(problem.d),
         dv_(problem.dv),
         extents_(tile_extents<T>(problem.window)),
-        visible_(problem.visibility(batch)),
+        visible_(problem.visibility(batch_)),
         cap_(problem) {
-    const auto sizes = part_words(problem);
-    float** const parts[] = {&k_transposed_, &v_transposed_, &k_panels_, &q_rows_, &q_panels_,
-                             &do_rows_,      &do_panels_,    &dq_,       &dk_,     &dv_sum_,
-                             &delta_,        &lse2_,         &p_,        &ds_,     &ds_rows_};
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      *parts[i] = work;
-      work += sizes[i];
-    }
+    work = lay_out(part_words<T, D>(problem), work);
     bias_ = HeadBias(problem, work);
     bias_sums_ = HeadBias(problem, work + HeadBias::words(problem));
   }
   static Index words(const BackwardProblem<T>& problem) {
-    const auto sizes = part_words(problem);
+    const auto sizes = part_words<T, D>(problem);
     return std::accumulate(sizes.begin(), sizes.end(), 2 * HeadBias::words(problem));
   }
 
   void run() {
     const Index heads = problem_.n / problem_.g;
     for (Index i = 0; i < heads; ++i) {
-      run_head(group_ * heads + i, i == 0, i == heads - 1);
+      first_of_group_ = i == 0;
+      last_of_group_ = i == heads - 1;
+      run_head(group_ * heads + i);
     }
   }
 
  private:
-  static constexpr Index kTileStride = kKeyTile + kPad;     // of p_, ds_: words [query / pack][key]
-  static constexpr Index kRowStride = kKeyTile / 2 + kPad;  // of ds_rows_ (bf16): [query][key / 2]
-
-  static Index padded_keys(Index s_kv) { return round_up(round_up(s_kv, kRows), kCols); }
-
-  /// Words of the parts of the workspace in the order of the constructor, all multiples of 16. Rows
-  /// that are a panel lie where the panel does.
-  static std::array<Index, 15> part_words(const BackwardProblem<T>& problem) {
-    const HeadSize<T, D> d(problem.d), dv(problem.dv);
-    const Index queries = round_up(problem.s, kRows), keys = padded_keys(problem.s_kv);
-    const Index query_pairs = queries / kPack<T> * kCols, key_pairs = keys / kPack<T> * kCols;
-    const Index tile = kQueryTile / kPack<T> * kTileStride;
-    return {keys * d.words(),
-            keys * dv.words(),
-            key_pairs * d.panels(),
-            d.rows_are_panel() ? 0 : queries * d.words(),
-            query_pairs * d.panels(),
-            dv.rows_are_panel() ? 0 : queries * dv.words(),
-            query_pairs * dv.panels(),
-            queries * d.columns(),
-            keys * d.columns(),
-            keys * dv.columns(),
-            round_up(queries, 16),
-            round_up(queries, 16),
-            tile,
-            tile,
-            kPack<T> == 1 ? 0 : kQueryTile * kRowStride};
-  }
-
   /// Computes a query head: for each block of keys tiles run over the queries. Rows are packed when
   /// the first tile wants them and gradients written behind the last, to find them in a cache.
-  void run_head(Index head, bool first_of_group, bool last_of_group) {
+  void run_head(Index head) {
     const auto& p = problem_;
     head_ = head;
-    packed_queries_ = written_queries_ = 0;
+    packed_queries_ = written_queries_ = fetched_queries_ = fetched_gradients_ = 0;
+    begin_queries(0);
+    next_fetched_ = false;
     bias_.read(p, head);
     bias_sums_.clear();
     Index begin = 0;  // the first queries that see the keys from k0 on
     for (Index k0 = 0; k0 < p.s_kv; k0 += extents_.keys) {
       const Index k_end = std::min(k0 + extents_.keys, round_up(p.s_kv, kRows));
-      if (first_of_group) {
+      if (first_of_group_) {
+        begin_keys(k0);
         pack_keys(k_end);
       }
-      while (begin < queries_ && visible_.end(begin + kRows - 1) <= k0) {
-        begin += kRows;
-      }
+      begin = first_seeing(begin, k0);
       write_queries(begin);
       run_tiles(begin, k0, k_end);
-      if (last_of_group) {
+      if (last_of_group_) {
         write_keys(k0, k_end - k0);
       }
     }
@@ -120,14 +80,104 @@ class BackwardGroup : BackwardParts {
     bias_sums_.write(p.dbias, batch_, head);
   }
 
+  /// Returns the first queries from `row` on that see keys from `key` on.
+  Index first_seeing(Index row, Index key) const {
+    while (row < queries_ && visible_.end(row + kRows - 1) <= key) {
+      row += kRows;
+    }
+    return row;
+  }
+
   void run_tiles(Index begin, Index k0, Index k_end) {
+    bool asked = false;
     for (Index q0 = begin; q0 < queries_ && visible_.begin(q0) < k_end; q0 += extents_.queries) {
       const Index q_end = std::min(q0 + extents_.queries, queries_);
       const Tile tile(visible_, q0, q_end, k0, k_end);
       if (!tile.empty()) {
         pack_queries(q_end);
+        if (!asked && !next_fetched_) {
+          fetcher_.clear();
+        }
+        fetch_queries();
+        if (!std::exchange(asked, true)) {
+          fetch_keys(begin, k0, k_end);
+        }
         run_tile(tile);
       }
+    }
+  }
+
+  /// Asks for the queries that are packed next.
+  void fetch_queries() {
+    const Index end = packed_queries_ + std::min(extents_.queries, extents_.keys);
+    const Index first = std::max(packed_queries_, std::exchange(fetched_queries_, end));
+    fetch_queries(batch_, head_, first, end);
+  }
+  void fetch_queries(Index batch, Index head, Index first, Index end) {
+    fetcher_.add(problem_.q.rows(batch, head, first), end - first, d_.size());
+    fetcher_.add(problem_.d_o.rows(batch, head, first), end - first, dv_.size());
+    fetcher_.add(problem_.o.rows(batch, head, first), end - first, dv_.size());
+  }
+  /// Asks for what the tiles of the keys [k0, k_end), which queries from `begin` on see, complete,
+  /// and for the keys behind them.
+  void fetch_keys(Index begin, Index k0, Index k_end) {
+    const auto& p = problem_;
+    const Index complete = k_end < p.s_kv ? first_seeing(begin, k_end) : queries_;
+    const Index first = std::exchange(fetched_gradients_, complete);
+    const auto add = [&](Index count, HeadSize<T, D> head) {
+      return [this, count, head](const auto& to) { fetcher_.add(to, count, head.size()); };
+    };
+    p.dq.with_rows(batch_, head_, first, add(complete - first, d_));
+    if (first_of_group_) {
+      fetch_keys(batch_, group_, packed_keys_, extents_.keys);
+    }
+    if (last_of_group_) {
+      p.dk.with_rows(batch_, group_, k0, add(k_end - k0, d_));
+      p.dv_out.with_rows(batch_, group_, k0, add(k_end - k0, dv_));
+    }
+    if (k_end + extents_.keys >= p.s_kv && !std::exchange(next_fetched_, true)) {
+      fetch_next_head();
+    }
+  }
+  void fetch_keys(Index batch, Index group, Index first, Index count) {
+    fetcher_.add(problem_.k.rows(batch, group, first), count, d_.size());
+    fetcher_.add(problem_.v.rows(batch, group, first), count, dv_.size());
+  }
+  /// Asks for the first rows of the head behind this one.
+  void fetch_next_head() {
+    const Index heads = problem_.n / problem_.g;
+    if (!last_of_group_) {
+      return fetch_queries(batch_, head_ + 1, 0, extents_.queries);
+    }
+    const Index task = queue_ != nullptr ? queue_->coming() : TaskQueue::kNone;
+    if (task != TaskQueue::kNone) {
+      const Index batch = task / problem_.g, group = task % problem_.g;
+      fetch_keys(batch, group, 0, extents_.keys);
+      fetch_queries(batch, group * heads, 0, extents_.queries);
+    }
+  }
+
+  /// Lets the parts of queries begin with query `to`; what is packed from there on stays.
+  void begin_queries(Index to) {
+    constexpr Index kPanelWidth = kCols / kPack<T>;
+    slide({{&BackwardGroup::q_rows_, d_.words(), d_.rows_are_panel() ? 0 : 1},
+           {&BackwardGroup::q_panels_, kPanelWidth, d_.panels()},
+           {&BackwardGroup::do_rows_, dv_.words(), dv_.rows_are_panel() ? 0 : 1},
+           {&BackwardGroup::do_panels_, kPanelWidth, dv_.panels()},
+           {&BackwardGroup::dq_, d_.columns()},
+           {&BackwardGroup::delta_, 1},
+           {&BackwardGroup::lse2_, 1}},
+          rooms_.queries, std::exchange(first_query_, to), to, packed_queries_);
+  }
+  /// Lets the parts of keys begin with key `to` if they are full: all before it are done.
+  void begin_keys(Index to) {
+    if (to - first_key_ == rooms_.keys) {
+      slide({{&BackwardGroup::k_transposed_, d_.words()},
+             {&BackwardGroup::v_transposed_, dv_.words()},
+             {&BackwardGroup::k_panels_, kCols / kPack<T>},
+             {&BackwardGroup::dk_, d_.columns()},
+             {&BackwardGroup::dv_sum_, dv_.columns()}},
+            rooms_.keys, std::exchange(first_key_, to), to, to);
     }
   }
 
@@ -140,13 +190,16 @@ class BackwardGroup : BackwardParts {
                v = problem_.v.rows(batch_, group_, first);
     pack_transposed(k_transposed_ + first * d_.words(), d_, k, count);
     pack_transposed(v_transposed_ + first * dv_.words(), dv_, v, count);
-    pack_panels(k_panels_ + first / kPack<T> * kCols, d_, k, count, keys_);
+    pack_panels(k_panels_ + first / kPack<T> * kCols, d_, k, count, rooms_.keys);
     std::fill_n(dk_ + first * d_.columns(), count * d_.columns(), 0.f);
     std::fill_n(dv_sum_ + first * dv_.columns(), count * dv_.columns(), 0.f);
   }
 
   /// Packs the queries before `end`, and clears their gradients.
   void pack_queries(Index end) {
+    if (end - first_query_ > rooms_.queries) {
+      begin_queries(written_queries_);
+    }
     const Index first = packed_queries_, count = std::max<Index>(0, end - first);
     packed_queries_ = first + count;
     pack_both(q_rows_, q_panels_, d_, problem_.q.rows(batch_, head_, first), first, count);
@@ -158,17 +211,20 @@ class BackwardGroup : BackwardParts {
                  Index first, Index count) const {
     pack_rows(rows + first * head.words(), head, from, count);
     if (!head.rows_are_panel()) {
-      pack_panels(panels + first / kPack<T> * kCols, head, from, count, queries_);
+      pack_panels(panels + first / kPack<T> * kCols, head, from, count, rooms_.queries);
     }
   }
 
   /// Writes the gradients of the queries before `end`, which are complete.
   void write_queries(Index end) {
-    pack_queries(end);  // those that see nothing have zeros
-    const Index first = std::exchange(written_queries_, end);
-    problem_.dq.with_rows(batch_, head_, first, [&](const auto& to) {
-      write(to, end - first, d_, dq_ + first * d_.columns(), problem_.scale);
-    });
+    while (written_queries_ < end) {
+      const Index first = written_queries_, last = std::min(end, first + kQueryTile);
+      pack_queries(last);  // those that see nothing have zeros
+      problem_.dq.with_rows(batch_, head_, first, [&](const auto& to) {
+        write(to, last - first, d_, dq_ + first * d_.columns(), problem_.scale);
+      });
+      written_queries_ = last;
+    }
   }
   void write_keys(Index first, Index count) const {
     const auto& p = problem_;
@@ -205,27 +261,32 @@ class BackwardGroup : BackwardParts {
   void run_tile(const Tile& tile) {
     const HeadDropout dropout(problem_.dropout, problem_.positions.keys, batch_, head_);
     tile.for_blocks([&](Index row, Index col, auto groups) {
+      fetcher_.some();
       gradients<groups>(dropout, row, col, row - tile.q0(), col - tile.k0());
     });
     dv_.for_panels([&](Index panel, auto groups) {
       tile.for_key_rows([&](Index key, Index first, Index last) {
+        fetcher_.some();
         add_product<groups>(dv_sum_ + key * dv_.columns() + panel * kCols, dv_.columns(),
                             columns_of(p_, tile, key, first),
-                            do_panels_ + (panel * queries_ + first) / kPack<T> * kCols,
+                            do_panels_ + (panel * rooms_.queries + first) / kPack<T> * kCols,
                             (last - first) / kPack<T>);
       });
     });
     d_.for_panels([&](Index panel, auto groups) {
       tile.for_key_rows([&](Index key, Index first, Index last) {
+        fetcher_.some();
         add_product<groups>(dk_ + key * d_.columns() + panel * kCols, d_.columns(),
                             columns_of(ds_, tile, key, first),
-                            q_panels_ + (panel * queries_ + first) / kPack<T> * kCols,
+                            q_panels_ + (panel * rooms_.queries + first) / kPack<T> * kCols,
                             (last - first) / kPack<T>);
       });
       tile.for_query_rows([&](Index row, Index first, Index last) {
-        add_product<groups>(
-            dq_ + row * d_.columns() + panel * kCols, d_.columns(), rows_of_ds(tile, row, first),
-            k_panels_ + (panel * keys_ + first) / kPack<T> * kCols, (last - first) / kPack<T>);
+        fetcher_.some();
+        add_product<groups>(dq_ + row * d_.columns() + panel * kCols, d_.columns(),
+                            rows_of_ds(tile, row, first),
+                            k_panels_ + (panel * rooms_.keys + first) / kPack<T> * kCols,
+                            (last - first) / kPack<T>);
       });
     });
   }
@@ -273,6 +334,7 @@ class BackwardGroup : BackwardParts {
       }
     });
     store_tile<N>(p_, r, c, acc);
+    fetcher_.some();
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {do_rows_ + row * dv_.words(), dv_.words(), 1},
                      v_transposed_ + dv_.transposed(col), dv_.steps());
@@ -351,14 +413,23 @@ class BackwardGroup : BackwardParts {
   }
 
   const BackwardProblem<T>& problem_;
-  const Index batch_, group_, queries_, keys_;
+  const Index batch_, group_;
+  TaskQueue* const queue_;
+  const Index queries_;
+  const BackwardRooms rooms_;
   const HeadSize<T, D> d_, dv_;
   const TileExtents extents_;
   const Visibility visible_;
   const SoftCap cap_;
+  RowFetcher<T> fetcher_;
+  bool first_of_group_ = false, last_of_group_ = false;  // the present head
   Index head_ = 0;
+  Index first_query_ = 0, first_key_ = 0;  // of the workspace's parts
   // The first keys or queries that are not packed, or written, yet.
   Index packed_keys_ = 0, packed_queries_ = 0, written_queries_ = 0;
+  // The same of what is asked for, in this head and behind it.
+  Index fetched_queries_ = 0, fetched_gradients_ = 0;
+  bool next_fetched_ = false;
   HeadBias bias_;       // in units of raw scores
   HeadBias bias_sums_;  // gradients of the head's bias
 };
@@ -371,17 +442,17 @@ Index backward_words(const BackwardProblem<T>& problem) {
 }
 
 template <class T>
-void backward_task(const BackwardProblem<T>& problem, Index task, float* work) {
+void backward_task(const BackwardProblem<T>& problem, Index task, float* work, TaskQueue* queue) {
   with_head_kind(problem, [&](auto size, auto drop) {
-    BackwardGroup<T, size, drop>(problem, task / problem.g, task % problem.g, work).run();
+    BackwardGroup<T, size, drop>(problem, task, work, queue).run();
   });
 }
 
 template Index backward_words(const BackwardProblem<float>&);
 template Index backward_words(const BackwardProblem<BFloat16>&);
 template Index backward_words(const BackwardProblem<Float16>&);
-template void backward_task(const BackwardProblem<float>&, Index, float*);
-template void backward_task(const BackwardProblem<BFloat16>&, Index, float*);
-template void backward_task(const BackwardProblem<Float16>&, Index, float*);
+template void backward_task(const BackwardProblem<float>&, Index, float*, TaskQueue*);
+template void backward_task(const BackwardProblem<BFloat16>&, Index, float*, TaskQueue*);
+template void backward_task(const BackwardProblem<Float16>&, Index, float*, TaskQueue*);
 
 }  // namespace mpitron::kernels::host::attention

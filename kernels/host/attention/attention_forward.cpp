@@ -8,6 +8,7 @@
 #include "kernels/host/attention/attention_bias.h"
 #include "kernels/host/attention/attention_cap.h"
 #include "kernels/host/attention/attention_dropout.h"
+#include "kernels/host/attention/attention_fetch.h"
 #include "kernels/host/attention/attention_heads.h"
 
 namespace mpitron::kernels::host::attention {
@@ -22,16 +23,17 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 template <class T, int D, bool Drop>
 class ForwardHead {
  public:
-  ForwardHead(const ForwardProblem<T>& problem, Index batch, Index head, float* work)
+  ForwardHead(const ForwardProblem<T>& problem, Index task, float* work, TaskQueue* queue)
       : problem_(problem),
-        batch_(batch),
-        head_(head),
+        batch_(task / problem.n),
+        head_(task % problem.n),
+        queue_(queue),
         keys_(round_up(problem.s_kv, kCols)),
         d_(problem.d),
         dv_(problem.dv),
-        visible_(problem.visibility(batch)),
+        visible_(problem.visibility(batch_)),
         cap_(problem),
-        dropout_(problem.dropout, problem.positions.keys, batch, head) {
+        dropout_(problem.dropout, problem.positions.keys, batch_, head_) {
     const auto take = [&](Index words) { return std::exchange(work, work + words); };
     k_transposed_ = take(keys_ * d_.words());
     v_panels_ = take(keys_ / kPack<T> * kCols * dv_.panels());
@@ -58,14 +60,44 @@ class ForwardHead {
   /// Unit of a row's first key; dropout masks are drawn for whole panels.
   static constexpr Index kFirst = Drop ? kCols : 16;
 
+  Index group_of(Index head) const { return head / (problem_.n / problem_.g); }
+
   /// Packs the keys before `end` that are not: when they are wanted, to find them in a cache.
   void pack_keys(Index end) {
-    const Index group = head_ / (problem_.n / problem_.g), first = packed_;
+    const Index group = group_of(head_), first = packed_;
     packed_ = std::max(packed_, round_up(end, kCols));
     pack_transposed(k_transposed_ + first * d_.words(), d_, problem_.k.rows(batch_, group, first),
                     packed_ - first);
     pack_panels(v_panels_ + first / kPack<T> * kCols, dv_, problem_.v.rows(batch_, group, first),
                 packed_ - first, keys_);
+  }
+
+  /// Asks for what is read or written next: the output of the block of queries at q0, the rows of
+  /// the block behind it, or the first ones of the head that comes.
+  void fetch_next(Index q0) {
+    const Index next = q0 + kQueryBlock;
+    if (!next_fetched_) {
+      fetcher_.clear();
+    }
+    problem_.o.with_rows(batch_, head_, q0, [&](const auto& o) {
+      fetcher_.add(o, std::min(kQueryBlock, o.valid), dv_.size());
+    });
+    if (next < problem_.s) {
+      fetch_block(batch_, head_, next, packed_);
+    }
+    const bool late = next + kQueryBlock >= problem_.s && !std::exchange(next_fetched_, true);
+    const Index task = late && queue_ != nullptr ? queue_->coming() : TaskQueue::kNone;
+    if (task != TaskQueue::kNone) {
+      fetch_block(task / problem_.n, task % problem_.n, 0, 0);
+    }
+  }
+  /// Asks for a block of queries and those of its keys that stand at `key` or behind.
+  void fetch_block(Index batch, Index head, Index q0, Index key) {
+    const Index last = std::min(q0 + kQueryBlock, problem_.s) - 1;
+    const Index keys = round_up(visible_.end(last), kCols) - key;
+    fetcher_.add(problem_.q.rows(batch, head, q0), kQueryBlock, d_.size());
+    fetcher_.add(problem_.k.rows(batch, group_of(head), key), keys, d_.size());
+    fetcher_.add(problem_.v.rows(batch, group_of(head), key), keys, dv_.size());
   }
 
   void query_block(Index q0) {
@@ -77,6 +109,7 @@ class ForwardHead {
     const Index first = round_down(visible_.begin(q0), kKeyBlock);
     const Index last = visible_.end(q0 + rows - 1);
     pack_keys(visible_.end(q0 + padded - 1));
+    fetch_next(q0);
     for (Index k0 = first; k0 < last; k0 += kKeyBlock) {
       for (Index r = 0; r < padded; r += kRows) {
         const Index row = q0 + r;
@@ -96,14 +129,17 @@ class ForwardHead {
     std::fill_n(top, kRows, broadcast(-kInfinity));
     for (Index c = 0, next = 0; c < cols; c = next) {
       next = std::min(cols, round_down(k0 + c, kCols) + kCols - k0);
+      fetcher_.some();
       with_groups((next - c + 15) / 16, [&](auto groups) {
         scores<groups>(row, q_ + r * d_.words(), k0 + c, scores_[0] + c, top);
       });
     }
+    fetcher_.some();
     softmax(row, r, k0, cols, top);
     const Index hidden = std::max<Index>(0, visible_.begin(row) - k0) / kPack<T>;
     const Index steps = (cols + kPack<T> - 1) / kPack<T> - hidden;
     dv_.for_panels([&](Index p, auto groups) {
+      fetcher_.some();
       add_values<groups>(o_ + r * dv_.columns() + p * kCols, hidden,
                          v_panels_ + ((p * keys_ + k0) / kPack<T> + hidden) * kCols, steps);
     });
@@ -226,8 +262,12 @@ class ForwardHead {
   }
 
   const ForwardProblem<T>& problem_;
-  const Index batch_, head_, keys_;
+  const Index batch_, head_;
+  TaskQueue* const queue_;
+  const Index keys_;
+  RowFetcher<T> fetcher_;
   Index packed_ = 0;  // keys
+  bool next_fetched_ = false;
   const HeadSize<T, D> d_, dv_;
   const Visibility visible_;
   const SoftCap cap_;
@@ -251,17 +291,17 @@ Index forward_words(const ForwardProblem<T>& problem) {
 }
 
 template <class T>
-void forward_task(const ForwardProblem<T>& problem, Index task, float* work) {
+void forward_task(const ForwardProblem<T>& problem, Index task, float* work, TaskQueue* queue) {
   with_head_kind(problem, [&](auto size, auto drop) {
-    ForwardHead<T, size, drop>(problem, task / problem.n, task % problem.n, work).run();
+    ForwardHead<T, size, drop>(problem, task, work, queue).run();
   });
 }
 
 template Index forward_words(const ForwardProblem<float>&);
 template Index forward_words(const ForwardProblem<BFloat16>&);
 template Index forward_words(const ForwardProblem<Float16>&);
-template void forward_task(const ForwardProblem<float>&, Index, float*);
-template void forward_task(const ForwardProblem<BFloat16>&, Index, float*);
-template void forward_task(const ForwardProblem<Float16>&, Index, float*);
+template void forward_task(const ForwardProblem<float>&, Index, float*, TaskQueue*);
+template void forward_task(const ForwardProblem<BFloat16>&, Index, float*, TaskQueue*);
+template void forward_task(const ForwardProblem<Float16>&, Index, float*, TaskQueue*);
 
 }  // namespace mpitron::kernels::host::attention

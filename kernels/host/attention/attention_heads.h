@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/host/attention/attention_problem.h"
+#include "kernels/host/attention/attention_queue.h"
 
 namespace mpitron::kernels::host::attention {
 
@@ -32,17 +33,20 @@ void with_head_kind(const Problem<T>& problem, F&& f) {
 template <class T>
 Index forward_words(const ForwardProblem<T>& problem);
 
-/// Computes task batch * n + head: that head's output and lse. `work` is aligned to 64 bytes.
+/// Computes task batch * n + head: that head's output and lse. `work` is aligned to 64 bytes. With
+/// the `queue` that the task is from, the rows of the one behind it are asked for.
 template <class T>
-void forward_task(const ForwardProblem<T>& problem, Index task, float* work);
+void forward_task(const ForwardProblem<T>& problem, Index task, float* work,
+                  TaskQueue* queue = nullptr);
 
 /// Floats of workspace that a task needs, a multiple of 16.
 template <class T>
 Index backward_words(const BackwardProblem<T>& problem);
 
-/// Computes task batch * g + group: dk and dv of that group, dq of its query heads. `work` is
-/// aligned to 64 bytes.
+/// Computes task batch * g + group: dk and dv of that group, dq of its query heads. `work` and
+/// `queue` as above.
 template <class T>
-void backward_task(const BackwardProblem<T>& problem, Index task, float* work);
+void backward_task(const BackwardProblem<T>& problem, Index task, float* work,
+                   TaskQueue* queue = nullptr);
 
 }  // namespace mpitron::kernels::host::attention

@@ -9,6 +9,8 @@ namespace attention_backward_test {
 constexpr AttentionCase kCases[] = {
     {.s = 37, .s_kv = 53, .b = 2, .n = 2, .g = 2, .d = 24, .dv = 40},
     {.s = 97, .s_kv = 97, .b = 2, .n = 2, .g = 2, .d = 64, .dv = 64, .window = 30},
+    {.s = 1003, .s_kv = 1003, .b = 1, .n = 2, .g = 2, .d = 72, .dv = 8, .window = 127},
+    {.s = 911, .s_kv = 131, .b = 1, .n = 2, .g = 2, .d = 16, .dv = 16, .window = 40},
     {.s = 101, .s_kv = 213, .b = 1, .n = 2, .g = 2, .d = 64, .dv = 64, .dropout = 0.2},
     {.s = 7, .s_kv = 65, .b = 2, .n = 2, .g = 2, .d = 128, .dv = 128, .causal = false, .masks = 2}};
 

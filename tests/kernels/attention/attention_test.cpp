@@ -75,6 +75,7 @@ TEST(Attention, Windows) {
     for (const Index window : {0, 1, 17, 63, 64, 130, 600}) {
       check({.dtype = type, .s = 331, .s_kv = 331, .window = window});
     }
+    check({.dtype = type, .s = 1100, .s_kv = 1100, .n = 4, .g = 2, .window = 77});
     check({.dtype = type, .s = 130, .s_kv = 800, .d = 128, .dv = 128, .window = 37});
     check({.dtype = type, .s = 131, .s_kv = 97, .causal = false, .window = 20});
   }
