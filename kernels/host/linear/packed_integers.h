@@ -20,11 +20,15 @@ struct EightBits {
   static constexpr Index kGroup = facts(kFormat).group;
   using Rows = IntegerRows;
 
+  /// How often a block's product asks for what comes next.
+  static Index asks(Index k) { return packed_inputs(kFormat, k) / 4; }
+
   /// Adds the contribution of group g: exact dots, less the weights' shift, times the scale of the
   /// row's group.
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
-                                               simd::Float (&sums)[M][B]) {
+                                               simd::Float (&sums)[M][B],
+                                               ComingWeights& coming) {
     const auto [row, g, k_filled, block, bytes] = at;
     simd::Int dots[M][B];
     const std::int8_t* factors[M];
@@ -38,6 +42,7 @@ struct EightBits {
     for (Index i = g * kGroup; i < end; i += 4) {
       quads::Bytes columns[B];
       for (int b = 0; b < B; ++b) {
+        coming.ask();
         columns[b] = quads::load(block + b * bytes + i * simd::kLanes);
       }
       for (int m = 0; m < M; ++m) {
@@ -69,6 +74,9 @@ struct FourBits {
   static constexpr WeightFormat kFormat = WeightFormat::q4;
   using Rows = IntegerRows;
 
+  /// With each load of weights and of scales.
+  static Index asks(Index k) { return packed_inputs(kFormat, k) / 32 * 5; }
+
   /// Sixteen features' weights of four inputs, and of the four that lie sixteen inputs behind them.
   struct Quads {
     quads::Bytes low, high;
@@ -90,7 +98,8 @@ struct FourBits {
 
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
-                                               simd::Float (&sums)[M][B]) {
+                                               simd::Float (&sums)[M][B],
+                                               ComingWeights& coming) {
     const auto [row, g, k_filled, block, bytes] = at;
     simd::Int dots[M][B];
     for (int m = 0; m < M; ++m) {
@@ -101,6 +110,7 @@ struct FourBits {
     for (Index i = 0; i < 4; ++i) {
       Quads weights[B];
       for (int b = 0; b < B; ++b) {
+        coming.ask();
         weights[b] = load(block + b * bytes, g, i);
       }
       for (int m = 0; m < M; ++m) {
@@ -112,6 +122,7 @@ struct FourBits {
       }
     }
     for (int b = 0; b < B; ++b) {
+      coming.ask();
       const simd::Float of_weights = group_scale(block + b * bytes, k_filled, g);
       for (int m = 0; m < M; ++m) {
         const simd::Float scale = of_weights * x.scales[(row + m) * x.groups + g];
@@ -132,10 +143,11 @@ struct FourBits {
 template <class Weights, int M, int B>
 [[gnu::always_inline]] inline void multiply_integers(const IntegerRows& x, Index row, Index k,
                                                      const std::uint8_t* block, Index bytes,
-                                                     simd::Float (&sums)[M][B]) {
+                                                     simd::Float (&sums)[M][B],
+                                                     ComingWeights coming = {}) {
   const Index filled = packed_inputs(Weights::kFormat, k);
   for (Index g = 0; g < x.groups; ++g) {
-    Weights::template add_group<M, B>(x, {row, g, filled, block, bytes}, sums);
+    Weights::template add_group<M, B>(x, {row, g, filled, block, bytes}, sums, coming);
   }
   for (int b = 0; b < B; ++b) {
     const simd::Float scale = Weights::scale(block + b * bytes, k);

@@ -90,10 +90,12 @@ using PairProducts = Pairs;
 template <class Weights, int M, int B>
 [[gnu::always_inline]] inline void multiply_numbers(const typename Weights::Rows& x, Index row,
                                                     Index k, const std::uint8_t* block, Index bytes,
-                                                    Float (&sums)[M][B]) {
+                                                    Float (&sums)[M][B],
+                                                    ComingWeights coming = {}) {
   for (Index i = 0; i < k; i += Weights::kInputs) {
     typename Weights::Columns columns[B];
     for (int b = 0; b < B; ++b) {
+      coming.ask();
       columns[b] = Weights::load(block + b * bytes, i);
     }
     for (int m = 0; m < M; ++m) {
