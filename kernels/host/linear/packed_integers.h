@@ -27,8 +27,7 @@ struct EightBits {
   /// row's group.
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
-                                               simd::Float (&sums)[M][B],
-                                               ComingWeights& coming) {
+                                               simd::Float (&sums)[M][B], ComingWeights& coming) {
     const auto [row, g, k_filled, block, bytes] = at;
     simd::Int dots[M][B];
     const std::int8_t* factors[M];
@@ -98,8 +97,7 @@ struct FourBits {
 
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
-                                               simd::Float (&sums)[M][B],
-                                               ComingWeights& coming) {
+                                               simd::Float (&sums)[M][B], ComingWeights& coming) {
     const auto [row, g, k_filled, block, bytes] = at;
     simd::Int dots[M][B];
     for (int m = 0; m < M; ++m) {
