@@ -137,12 +137,13 @@ struct FourBits {
   static simd::Float scale(const std::uint8_t* /*block*/, Index /*k*/) { return simd::splat(1.F); }
 };
 
-/// M rows from `row` on times B blocks that lie `bytes` apart: sums over all k inputs.
+/// M rows from `row` on times B blocks: sums over all k inputs.
 template <class Weights, int M, int B>
 [[gnu::always_inline]] inline void multiply_integers(const IntegerRows& x, Index row, Index k,
-                                                     const std::uint8_t* block, Index bytes,
-                                                     simd::Float (&sums)[M][B],
-                                                     ComingWeights coming = {}) {
+                                                     const TileBlocks& blocks,
+                                                     simd::Float (&sums)[M][B]) {
+  const auto [block, bytes, next] = blocks;
+  ComingWeights coming = next;
   const Index filled = packed_inputs(Weights::kFormat, k);
   for (Index g = 0; g < x.groups; ++g) {
     Weights::template add_group<M, B>(x, {row, g, filled, block, bytes}, sums, coming);

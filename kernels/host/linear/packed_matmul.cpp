@@ -121,11 +121,11 @@ class Product {
   void multiply_tile(const Tile& tile) const {
     const auto [row, block, coming] = tile;
     Float sums[M][B] = {};
-    const std::uint8_t* weights = packed_ + block * bytes_;
+    const packed::TileBlocks blocks{packed_ + block * bytes_, bytes_, coming};
     if constexpr (kIntegers) {
-      packed::multiply_integers<Weights, M, B>(x_, row, k_, weights, bytes_, sums, coming);
+      packed::multiply_integers<Weights, M, B>(x_, row, k_, blocks, sums);
     } else {
-      packed::multiply_numbers<Weights, M, B>(x_, row, k_, weights, bytes_, sums, coming);
+      packed::multiply_numbers<Weights, M, B>(x_, row, k_, blocks, sums);
     }
     for (int m = 0; m < M; ++m) {
       for (int b = 0; b < B; ++b) {

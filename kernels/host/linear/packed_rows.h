@@ -50,6 +50,14 @@ struct ComingWeights {
   ComingWeights after(Index asked) const { return {at + asked * stride, stride}; }
 };
 
+/// Blocks of weights that a tile multiplies side by side: the first, and the bytes from one to the
+/// next.
+struct TileBlocks {
+  const std::uint8_t* first;
+  Index bytes;
+  ComingWeights coming = {};
+};
+
 inline Index groups_of(WeightFormat format, Index k) {
   const Index group = facts(format).group;
   return (k + group - 1) / group;

@@ -51,8 +51,8 @@ float* take_over(const InOut& states, const CachedPiece& piece, Index head) {
 
 constexpr Index kConvTile = 64;  // channels that a thread takes at least
 
-/// x of the w - 1 positions before a piece and of the piece, from channel `begin` on. `zeros` stands
-/// where nothing is before it.
+/// x of the w - 1 positions before a piece and of the piece, from channel `begin` on. `zeros` is
+/// read where nothing is before it.
 template <class T>
 class ConvRows {
  public:
