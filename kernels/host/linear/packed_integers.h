@@ -20,11 +20,14 @@ struct EightBits {
   static constexpr Index kGroup = facts(kFormat).group;
   using Rows = IntegerRows;
 
+  /// How often a block's product asks for what comes next.
+  static Index asks(Index k) { return packed_inputs(kFormat, k) / 4; }
+
   /// Adds the contribution of group g: exact dots, less the weights' shift, times the scale of the
   /// row's group.
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
-                                               simd::Float (&sums)[M][B]) {
+                                               simd::Float (&sums)[M][B], ComingWeights& coming) {
     const auto [row, g, k_filled, block, bytes] = at;
     simd::Int dots[M][B];
     const std::int8_t* factors[M];
@@ -38,6 +41,7 @@ struct EightBits {
     for (Index i = g * kGroup; i < end; i += 4) {
       quads::Bytes columns[B];
       for (int b = 0; b < B; ++b) {
+        coming.ask();
         columns[b] = quads::load(block + b * bytes + i * simd::kLanes);
       }
       for (int m = 0; m < M; ++m) {
@@ -69,6 +73,9 @@ struct FourBits {
   static constexpr WeightFormat kFormat = WeightFormat::q4;
   using Rows = IntegerRows;
 
+  /// With each load of weights and of scales.
+  static Index asks(Index k) { return packed_inputs(kFormat, k) / 32 * 5; }
+
   /// Sixteen features' weights of four inputs, and of the four that lie sixteen inputs behind them.
   struct Quads {
     quads::Bytes low, high;
@@ -90,7 +97,7 @@ struct FourBits {
 
   template <int M, int B>
   [[gnu::always_inline]] static void add_group(const Rows& x, const GroupOfTile& at,
-                                               simd::Float (&sums)[M][B]) {
+                                               simd::Float (&sums)[M][B], ComingWeights& coming) {
     const auto [row, g, k_filled, block, bytes] = at;
     simd::Int dots[M][B];
     for (int m = 0; m < M; ++m) {
@@ -101,6 +108,7 @@ struct FourBits {
     for (Index i = 0; i < 4; ++i) {
       Quads weights[B];
       for (int b = 0; b < B; ++b) {
+        coming.ask();
         weights[b] = load(block + b * bytes, g, i);
       }
       for (int m = 0; m < M; ++m) {
@@ -112,6 +120,7 @@ struct FourBits {
       }
     }
     for (int b = 0; b < B; ++b) {
+      coming.ask();
       const simd::Float of_weights = group_scale(block + b * bytes, k_filled, g);
       for (int m = 0; m < M; ++m) {
         const simd::Float scale = of_weights * x.scales[(row + m) * x.groups + g];
@@ -128,14 +137,16 @@ struct FourBits {
   static simd::Float scale(const std::uint8_t* /*block*/, Index /*k*/) { return simd::splat(1.F); }
 };
 
-/// M rows from `row` on times B blocks that lie `bytes` apart: sums over all k inputs.
+/// M rows from `row` on times B blocks: sums over all k inputs.
 template <class Weights, int M, int B>
 [[gnu::always_inline]] inline void multiply_integers(const IntegerRows& x, Index row, Index k,
-                                                     const std::uint8_t* block, Index bytes,
+                                                     const TileBlocks& blocks,
                                                      simd::Float (&sums)[M][B]) {
+  const auto [block, bytes, next] = blocks;
+  ComingWeights coming = next;
   const Index filled = packed_inputs(Weights::kFormat, k);
   for (Index g = 0; g < x.groups; ++g) {
-    Weights::template add_group<M, B>(x, {row, g, filled, block, bytes}, sums);
+    Weights::template add_group<M, B>(x, {row, g, filled, block, bytes}, sums, coming);
   }
   for (int b = 0; b < B; ++b) {
     const simd::Float scale = Weights::scale(block + b * bytes, k);

@@ -11,6 +11,7 @@ namespace mpitron::kernels {
 namespace {
 
 using namespace host;
+using packed::ComingWeights;
 using packed::IntegerRows;
 using packed::NumberRows;
 using simd::Float;
@@ -20,6 +21,8 @@ static_assert(kPackedColumns == kLanes);
 
 /// Rows of x that share a pass over a block of weights.
 constexpr Index kRows = 8;
+/// Bytes that are fetched ahead at most: more would push out what is multiplied now.
+constexpr Index kMostAhead = Index{1} << 18;
 
 /// Blocks of columns that are summed side by side: few rows need many chains of additions, many
 /// rows need the registers, twice as many where each group of 4-bit weights has sums of its own.
@@ -71,16 +74,19 @@ class Product {
         results_{kernel.y.as<Y>() + (head > 0 ? head * kernel.y.stride(1) : 0), kernel.y.stride(0),
                  kernel.outputs(), kernel.bias} {}
 
-  /// All rows times some blocks: a few blocks at a time stay in the cache for all rows.
+  /// All rows times some blocks: a few blocks at a time stay in the cache for all rows, and the
+  /// next ones come meanwhile.
   void run(Index begin, Index end) const {
     const Index beside = beside_of(std::min(m_, kRows));
     for (Index block = begin; block < end; block += beside) {
       const Index last = std::min(block + beside, end);
+      const ComingWeights coming = behind(last, std::min(last + beside, end), last - block);
       for (Index row = 0; row < m_; row += kRows) {
         const Index rows = std::min(kRows, m_ - row);
         for (Index first = block; first < last;) {
           const Index count = std::min(last - first, beside_of(rows));
-          multiply_rows<kRows>(row, rows, first, count);
+          const Index asked = (row / kRows * (last - block) + first - block) * asks();
+          multiply_rows<kRows>({row, first, coming.after(asked)}, rows, count);
           first += count;
         }
       }
@@ -91,14 +97,35 @@ class Product {
   static constexpr bool kIntegers = std::is_same_v<typename Weights::Rows, IntegerRows>;
   static Index beside_of(Index rows) { return blocks_beside<Weights>(static_cast<int>(rows)); }
 
-  template <int M, int B>
-  void multiply_tile(Index row, Index block) const {
-    Float sums[M][B] = {};
-    const std::uint8_t* weights = packed_ + block * bytes_;
+  struct Tile {
+    Index row, block;
+    ComingWeights coming;
+  };
+  Index asks() const {
     if constexpr (kIntegers) {
-      packed::multiply_integers<Weights, M, B>(x_, row, k_, weights, bytes_, sums);
+      return Weights::asks(k_);
     } else {
-      packed::multiply_numbers<Weights, M, B>(x_, row, k_, weights, bytes_, sums);
+      return (k_ + Weights::kInputs - 1) / Weights::kInputs;
+    }
+  }
+  /// Shares blocks [begin, end) out over what is asked for while all rows pass over `now` blocks.
+  ComingWeights behind(Index begin, Index end, Index now) const {
+    if (begin == end || (end - begin) * bytes_ > kMostAhead) {
+      return {packed_, 0};
+    }
+    const Index all = (m_ + kRows - 1) / kRows * now * asks();
+    return {packed_ + begin * bytes_, ((end - begin) * bytes_ + all - 1) / all};
+  }
+
+  template <int M, int B>
+  void multiply_tile(const Tile& tile) const {
+    const auto [row, block, coming] = tile;
+    Float sums[M][B] = {};
+    const packed::TileBlocks blocks{packed_ + block * bytes_, bytes_, coming};
+    if constexpr (kIntegers) {
+      packed::multiply_integers<Weights, M, B>(x_, row, k_, blocks, sums);
+    } else {
+      packed::multiply_numbers<Weights, M, B>(x_, row, k_, blocks, sums);
     }
     for (int m = 0; m < M; ++m) {
       for (int b = 0; b < B; ++b) {
@@ -109,19 +136,19 @@ class Product {
   /// Picks the tile for a number of blocks that is known at run time: whole tiles of B, and one of
   /// what is left.
   template <int M, int B>
-  void multiply_blocks(Index row, Index block, Index count) const {
+  void multiply_blocks(const Tile& tile, Index count) const {
     if (count >= B) {
-      multiply_tile<M, B>(row, block);
+      multiply_tile<M, B>(tile);
     } else if constexpr (B > 1) {
-      multiply_blocks<M, B - 1>(row, block, count);
+      multiply_blocks<M, B - 1>(tile, count);
     }
   }
   template <int M>
-  void multiply_rows(Index row, Index rows, Index block, Index count) const {
+  void multiply_rows(const Tile& tile, Index rows, Index count) const {
     if (rows >= M) {
-      multiply_blocks<M, blocks_beside<Weights>(M)>(row, block, count);
+      multiply_blocks<M, blocks_beside<Weights>(M)>(tile, count);
     } else if constexpr (M > 1) {
-      multiply_rows<M - 1>(row, rows, block, count);
+      multiply_rows<M - 1>(tile, rows, count);
     }
   }
 

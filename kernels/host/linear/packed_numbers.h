@@ -86,15 +86,17 @@ inline constexpr bool kPairProducts = false;
 using PairProducts = Pairs;
 #endif
 
-/// M rows from `row` on times B blocks that lie `bytes` apart: sums over all k inputs.
+/// M rows from `row` on times B blocks: sums over all k inputs.
 template <class Weights, int M, int B>
 [[gnu::always_inline]] inline void multiply_numbers(const typename Weights::Rows& x, Index row,
-                                                    Index k, const std::uint8_t* block, Index bytes,
+                                                    Index k, const TileBlocks& blocks,
                                                     Float (&sums)[M][B]) {
+  ComingWeights coming = blocks.coming;
   for (Index i = 0; i < k; i += Weights::kInputs) {
     typename Weights::Columns columns[B];
     for (int b = 0; b < B; ++b) {
-      columns[b] = Weights::load(block + b * bytes, i);
+      coming.ask();
+      columns[b] = Weights::load(blocks.first + b * blocks.bytes, i);
     }
     for (int m = 0; m < M; ++m) {
       const auto factor = Weights::factor(x.row(row + m) + i, k - i);

@@ -3,7 +3,8 @@
 #include "kernels/host/common/views.h"
 #include "kernels/linear/packed_matmul.h"
 
-// Holds the rows of x in the form in which products with packed weights take them.
+// Holds the rows of x in the form in which products with packed weights take them, and asks for
+// the weights that come next.
 
 namespace mpitron::kernels::host::packed {
 
@@ -33,6 +34,28 @@ struct IntegerRows {
     return {data + first * stride, scales + first * groups, shifts + first * groups, stride,
             groups};
   }
+};
+
+/// Weights that are multiplied next: while a tile is multiplied it asks for some of them with each
+/// step, since many rows would leave memory idle, and blocks are too short for the processor to
+/// foresee what comes. None: the asked address stays where it is.
+struct ComingWeights {
+  const std::uint8_t* at = nullptr;
+  Index stride = 0;
+
+  [[gnu::always_inline]] void ask() {
+    simd::prefetch(at);
+    at += stride;
+  }
+  ComingWeights after(Index asked) const { return {at + asked * stride, stride}; }
+};
+
+/// Blocks of weights that a tile multiplies side by side: the first, and the bytes from one to the
+/// next.
+struct TileBlocks {
+  const std::uint8_t* first;
+  Index bytes;
+  ComingWeights coming = {};
 };
 
 inline Index groups_of(WeightFormat format, Index k) {

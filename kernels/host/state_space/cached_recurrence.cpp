@@ -49,47 +49,52 @@ float* take_over(const InOut& states, const CachedPiece& piece, Index head) {
   return own;
 }
 
-constexpr Index kConvTile = 64;  // channels of a task
+constexpr Index kConvTile = 64;  // channels that a thread takes at least
 
-/// x of the w - 1 positions before a piece and of the piece, in a tile of channels.
+/// x of the w - 1 positions before a piece and of the piece, from channel `begin` on. `zeros` is
+/// read where nothing is before it.
 template <class T>
 class ConvRows {
  public:
-  ConvRows(const CachedConv& k, const CachedPiece& piece, Index begin, Index count)
-      : rows_(k.x, 0, begin), first_(piece.first_row), width_(k.weight.size(2)), count_(count) {
-    before_.assign(place((width_ - 1) * kConvTile), T(0.F));
-    for (Index i = 0; piece.state_from >= 0 && i < width_ - 1; ++i) {
-      std::copy_n(place_of(k.states, piece.state_from, i, begin), count_,
-                  before_.data() + i * kConvTile);
-    }
-  }
+  ConvRows(const CachedConv& k, const CachedPiece& piece, Index begin, const T* zeros)
+      : states_(k.states),
+        piece_(piece),
+        rows_(k.x, 0, begin),
+        width_(k.weight.size(2)),
+        begin_(begin),
+        zeros_(zeros) {}
   /// Position i of the piece; from -(w - 1) on.
   const T* operator[](Index i) const {
-    return i < 0 ? before_.data() + (i + width_ - 1) * kConvTile : rows_[first_ + i];
+    return i >= 0                  ? rows_[piece_.first_row + i]
+           : piece_.state_from < 0 ? zeros_
+                                   : place_of(piece_.state_from, i + width_ - 1);
   }
-  /// What a piece of `rows` leaves.
-  void leave(const CachedConv& k, const CachedPiece& piece, Index begin) const {
+  /// What the piece leaves of `count` channels. Rows move to the front, the first one first, so
+  /// they may be moved within one place.
+  void leave(Index count) const {
     for (Index i = 0; i < width_ - 1; ++i) {
-      std::copy_n((*this)[piece.rows - width_ + 1 + i], count_,
-                  place_of(k.states, piece.state_to, i, begin));
+      std::copy_n((*this)[piece_.rows - width_ + 1 + i], count, place_of(piece_.state_to, i));
     }
   }
 
  private:
-  static T* place_of(const InOut& states, Index of, Index i, Index begin) {
-    return states.as<T>() + of * states.stride(0) + i * states.stride(1) + begin;
+  T* place_of(Index of, Index i) const {
+    return states_.as<T>() + of * states_.stride(0) + i * states_.stride(1) + begin_;
   }
 
+  const InOut& states_;
+  const CachedPiece& piece_;
   SampleRows<const T> rows_;
-  Index first_, width_, count_;
-  std::vector<T> before_;
+  Index width_, begin_;
+  const T* zeros_;
 };
 
 template <class T>
 void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, Index begin,
-              Index count) {
-  const ConvRows<T> x(k, piece, begin, count);
+              std::span<const T> zeros) {
+  const ConvRows<T> x(k, piece, begin, zeros.data());
   const SampleRows<T> y(k.y, 0, begin);
+  const auto count = static_cast<Index>(zeros.size());
   for (Index i = 0; i < piece.rows; ++i) {
     simd::for_lanes(count, [&](Index c, auto lanes) {
       Float sum = simd::load(taps.bias() + c, lanes);
@@ -100,76 +105,152 @@ void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, I
       simd::store(y[piece.first_row + i] + c, sum * simd::sigmoid(sum).value, lanes);
     });
   }
-  x.leave(k, piece, begin);
+  x.leave(count);
 }
 
-/// What a row of one head brings: x and y [p], b and c [n], in fp32.
-struct ScanRow {
-  std::vector<float> x, y, b, c;
-  float keep = 0, dt = 0;
+/// Rows of a head that pass over its state together, which is read and written once for them.
+constexpr int kTogether = 4;
 
-  ScanRow(Index n, Index p) : x(place(p)), y(x), b(place(n)), c(b) {}
+/// What such rows bring in fp32: x and y [kTogether, p], dt b and c [kTogether, n].
+struct ScanRows {
+  Index n, p;
+  std::vector<float> x, y, by, c;
+  float keep[kTogether] = {};
+
+  ScanRows(Index n_, Index p_)
+      : n(n_), p(p_), x(place(kTogether * p)), y(x), by(place(kTogether * n)), c(by) {}
 };
 
-/// kCount columns of a state from `at` on: what is left of the one before, which may lie in the
-/// same memory, and what the row adds; what it reads is added up in registers.
-template <Index kCount>
-void advance_columns(const float* before, float* state, Index at, ScanRow& row) {
-  const auto p = static_cast<Index>(row.x.size());
-  float sums[kCount] = {};
-  float added[kCount], values[kCount];
-  std::copy_n(row.x.data() + at, kCount, added);
-  for (std::size_t i = 0; i < row.b.size(); ++i) {
-    const Index first = static_cast<Index>(i) * p + at;
-    const float by = row.dt * row.b[i], read = row.c[i];
-    for (Index j = 0; j < kCount; ++j) {
-      values[j] = row.keep * before[first + j] + by * added[j];
-      sums[j] += read * values[j];
+/// V vectors of columns of a state from `at` on: what is left of the one before, which may lie in
+/// the same memory, and what each of S rows adds; what a row reads is added up in registers.
+template <int S, int V, class Lanes, class Store>
+void advance_columns(const float* before, float* state, Index at, ScanRows& rows, Lanes lanes,
+                     const Store& store) {
+  Float sums[S][V] = {}, x[S][V];
+  for (int s = 0; s < S; ++s) {
+    for (int v = 0; v < V; ++v) {
+      x[s][v] = simd::load(rows.x.data() + s * rows.p + at + v * simd::kLanes, lanes);
     }
-    std::copy_n(values, kCount, state + first);
   }
-  std::copy_n(sums, kCount, row.y.data() + at);
+  for (Index i = 0; i < rows.n; ++i) {
+    const Index first = i * rows.p + at;
+    Float values[V];
+    for (int v = 0; v < V; ++v) {
+      values[v] = simd::load(before + first + v * simd::kLanes, lanes);
+    }
+    for (int s = 0; s < S; ++s) {
+      const Float by = simd::splat(rows.by[place(s * rows.n + i)]);
+      const Float read = simd::splat(rows.c[place(s * rows.n + i)]);
+      for (int v = 0; v < V; ++v) {
+        values[v] = simd::fma(by, x[s][v], values[v] * rows.keep[s]);
+        sums[s][v] = simd::fma(read, values[v], sums[s][v]);
+      }
+    }
+    for (int v = 0; v < V; ++v) {
+      store(state + first + v * simd::kLanes, values[v], lanes);
+    }
+  }
+  for (int s = 0; s < S; ++s) {
+    for (int v = 0; v < V; ++v) {
+      simd::store(rows.y.data() + s * rows.p + at + v * simd::kLanes, sums[s][v], lanes);
+    }
+  }
 }
 
-void advance(const float* before, float* state, ScanRow& row) {
-  const auto p = static_cast<Index>(row.x.size());
+template <int S, class Store>
+void advance(const float* before, float* state, ScanRows& rows, const Store& store) {
+  constexpr int kVectors = S == 1 ? 4 : 2;  // registers for their columns, chains to fill pipelines
   Index at = 0;
-  for (; at + 64 <= p; at += 64) {
-    advance_columns<64>(before, state, at, row);
+  for (; at + kVectors * simd::kLanes <= rows.p; at += kVectors * simd::kLanes) {
+    advance_columns<S, kVectors>(before, state, at, rows, simd::Full{}, store);
   }
-  for (; at + 16 <= p; at += 16) {
-    advance_columns<16>(before, state, at, row);
+  for (; at + simd::kLanes <= rows.p; at += simd::kLanes) {
+    advance_columns<S, 1>(before, state, at, rows, simd::Full{}, store);
   }
-  for (; at < p; ++at) {
-    advance_columns<1>(before, state, at, row);
+  if (at < rows.p) {
+    advance_columns<S, 1>(before, state, at, rows, simd::Part{rows.p - at}, store);
   }
 }
 
-template <class T>
-void scan(const CachedScan& k, const CachedPiece& piece, Index head) {
-  const Index n = k.in.state_dim(), p = k.in.head_dim(), group = head / k.in.heads_of_group();
-  const SampleRows<const T> x(k.in.x, 0, head * p), b(k.in.b, 0, group * n);
-  const SampleRows<const T> c(k.in.c, 0, group * n), dt(k.in.dt, 0, head);
-  const SampleRows<T> y(k.y, 0, head * p);
-  const double rate = -std::exp(number_at(k.in.a_log, head));
-  const double bias = number_at(k.in.dt_bias, head);
-  const auto skip = static_cast<float>(number_at(k.in.d, head));
-  const float* before = state_at(k.states, piece.state_from, head);
-  float* const own = before == nullptr ? take_over(k.states, piece, head)
-                                       : state_at(k.states, piece.state_to, head);
-  ScanRow row(n, p);
-  for (Index i = 0; i < piece.rows; ++i) {
-    const Index at = piece.first_row + i;
-    x.read(at, 1, p, row.x.data()), b.read(at, 1, n, row.b.data()), c.read(at, 1, n, row.c.data());
-    const double step = softplus(as_double(dt[at][0]) + bias);
-    row.dt = static_cast<float>(step), row.keep = static_cast<float>(std::exp(step * rate));
-    advance(i == 0 && before != nullptr ? before : own, own, row);
-    for (std::size_t j = 0; j < row.y.size(); ++j) {
-      row.y[j] += skip * row.x[j];
-    }
-    y.write(at, 1, p, row.y.data());
-  }
+/// Whether states go past the caches: those that move to other places and fit no cache. Otherwise
+/// each line would be read where it is to be written.
+bool streams_states(const CachedScan& k) {
+  const Index bytes = k.in.heads() * k.in.state_dim() * k.in.head_dim() * Index{sizeof(float)};
+  const auto address = reinterpret_cast<std::uintptr_t>(k.states.data);
+  return static_cast<Index>(k.pieces.size()) * bytes >= kStreamBytes &&
+         k.in.head_dim() % simd::kLanes == 0 && address % kStreamAlignment == 0 &&
+         k.states.stride(0) % simd::kLanes == 0;
 }
+
+/// A piece of one head.
+template <class T>
+class HeadScan {
+ public:
+  HeadScan(const CachedScan& k, const CachedPiece& piece, Index head)
+      : k_(k),
+        piece_(piece),
+        n_(k.in.state_dim()),
+        p_(k.in.head_dim()),
+        x_(k.in.x, 0, head * p_),
+        b_(k.in.b, 0, head / k.in.heads_of_group() * n_),
+        c_(k.in.c, 0, head / k.in.heads_of_group() * n_),
+        dt_(k.in.dt, 0, head),
+        y_(k.y, 0, head * p_),
+        rate_(-std::exp(number_at(k.in.a_log, head))),
+        bias_(number_at(k.in.dt_bias, head)),
+        skip_(static_cast<float>(number_at(k.in.d, head))),
+        before_(state_at(k.states, piece.state_from, head)),
+        own_(before_ == nullptr ? take_over(k.states, piece, head)
+                                : state_at(k.states, piece.state_to, head)),
+        rows_(n_, p_) {}
+
+  void run() {
+    Index i = 0;
+    for (; i + kTogether <= piece_.rows; i += kTogether) {
+      step<kTogether>(i);
+    }
+    for (; i < piece_.rows; ++i) {
+      step<1>(i);
+    }
+  }
+
+ private:
+  template <int S>
+  void step(Index i) {
+    read(i, S);
+    const float* const from = i == 0 && before_ != nullptr ? before_ : own_;
+    with_store(S == piece_.rows && from != own_ && streams_states(k_),
+               [&](const auto& store) { advance<S>(from, own_, rows_, store); });
+    for (std::size_t j = 0; j < place(S * p_); ++j) {
+      rows_.y[j] = std::fma(skip_, rows_.x[j], rows_.y[j]);
+    }
+    y_.write(piece_.first_row + i, S, p_, rows_.y.data());
+  }
+  void read(Index i, Index count) {
+    const Index at = piece_.first_row + i;
+    x_.read(at, count, p_, rows_.x.data());
+    b_.read(at, count, n_, rows_.by.data());
+    c_.read(at, count, n_, rows_.c.data());
+    for (Index s = 0; s < count; ++s) {
+      const double step = softplus(as_double(dt_[at + s][0]) + bias_);
+      rows_.keep[s] = static_cast<float>(std::exp(step * rate_));
+      const auto dt = static_cast<float>(step);
+      float* const by = rows_.by.data() + s * n_;
+      std::transform(by, by + n_, by, [dt](float b) { return dt * b; });
+    }
+  }
+
+  const CachedScan& k_;
+  const CachedPiece& piece_;
+  Index n_, p_;
+  SampleRows<const T> x_, b_, c_, dt_;
+  SampleRows<T> y_;
+  double rate_, bias_;
+  float skip_;
+  const float* before_;
+  float* own_;
+  ScanRows rows_;
+};
 
 template <class T>
 void correct(const CachedDeltaRule& k, const CachedPiece& piece, Index number) {
@@ -189,24 +270,27 @@ void correct(const CachedDeltaRule& k, const CachedPiece& piece, Index number) {
 }  // namespace
 
 void run(device::HostStream&, const CachedConv& k) {
-  const Index channels = k.x.size(2), width = kConvTile;
+  const Index channels = k.x.size(2);
   visit_dtype(k.x.dtype, [&]<class T>() {
-    for_blocks((channels + width - 1) / width, 8 * k.x.numel(), [&](Index tile) {
-      const Index begin = tile * width, count = std::min(width, channels - begin);
-      const Taps taps(k.weight, k.bias, begin, count);
-      for (const CachedPiece& piece : k.pieces) {
-        if (piece.rows > 0) {
-          convolve<T>(k, piece, taps, begin, count);
-        }
-      }
-    });
+    for_ranges((channels + kConvTile - 1) / kConvTile, 8 * k.x.numel(),
+               [&](Index first, Index last) {
+                 const Index begin = first * kConvTile,
+                             count = std::min(last * kConvTile, channels) - begin;
+                 const Taps taps(k.weight, k.bias, begin, count);
+                 const std::vector<T> zeros(place(count), T(0.F));
+                 for (const CachedPiece& piece : k.pieces) {
+                   if (piece.rows > 0) {
+                     convolve<T>(k, piece, taps, begin, std::span<const T>(zeros));
+                   }
+                 }
+               });
   });
 }
 
 void run(device::HostStream&, const CachedScan& k) {
   visit_dtype(k.in.x.dtype, [&]<class T>() {
     for_pieces(k.pieces, k.in.heads(), k.in.state_dim() * k.in.head_dim(),
-               [&](const CachedPiece& piece, Index head) { scan<T>(k, piece, head); });
+               [&](const CachedPiece& piece, Index head) { HeadScan<T>(k, piece, head).run(); });
   });
 }
 

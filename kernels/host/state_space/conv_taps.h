@@ -17,8 +17,10 @@ class Taps {
         values_(static_cast<std::size_t>((width_ + 1) * columns_), 0.F) {
     visit_dtype(weight.dtype, [&]<class T>() {
       const T* from = weight.as<T>() + begin * width_;
-      for (Index i = 0; i < count * width_; ++i) {
-        row(i % width_)[i / width_] = static_cast<float>(from[i]);
+      for (Index channel = 0; channel < count; ++channel, from += width_) {
+        for (Index tap = 0; tap < width_; ++tap) {
+          row(tap)[channel] = static_cast<float>(from[tap]);
+        }
       }
     });
     if (bias) {

@@ -150,7 +150,7 @@ void check_integers(Index m, Index k) {
     for (Index block = 0; block < blocks; ++block) {
       const std::uint8_t* weights = packed.data() + block * bytes;
       simd::Float sums[1][1] = {};
-      multiply_integers<Weights, 1, 1>(rows, row, k, weights, bytes, sums);
+      multiply_integers<Weights, 1, 1>(rows, row, k, {weights, bytes}, sums);
       const simd::Float sum =
           got[static_cast<std::size_t>(row * blocks + block)] * Weights::scale(weights, k);
       for (int lane = 0; lane < simd::kLanes; ++lane) {
@@ -189,8 +189,8 @@ TEST(PackedTiles, NumbersAreMultiplied) {
       const NumberRows<float> rows{wide.data(), k, k};
       for (Index i = 0; i < m * blocks; ++i) {
         simd::Float sums[1][1] = {};
-        multiply_numbers<Pairs, 1, 1>(rows, i / blocks, k, packed.data() + i % blocks * bytes,
-                                      bytes, sums);
+        multiply_numbers<Pairs, 1, 1>(rows, i / blocks, k,
+                                      {packed.data() + i % blocks * bytes, bytes}, sums);
         for (int lane = 0; lane < simd::kLanes; ++lane) {
           ASSERT_NEAR(got[static_cast<std::size_t>(i)][lane], sums[0][0][lane], 2e-5)
               << "m " << m << " k " << k << " " << i << " " << lane;

@@ -123,6 +123,45 @@ TEST(CachedRecurrence, PiecesScanAsTheWhole) {
   }
 }
 
+/// States of many sequences, which pass the caches by, get the bits of those of one.
+TEST(CachedRecurrence, ManyStatesGetTheBitsOfOne) {
+  constexpr Index kPieces = 64, kHeads = 4, kState = 64, kColumns = 64;
+  constexpr Index kSize = kHeads * kState * kColumns;
+  TestTensor x(DType::bf16, {kPieces, 1, kHeads * kColumns},
+               test_values(kPieces * kHeads * kColumns, 1));
+  TestTensor b(DType::bf16, {kPieces, 1, kState}, test_values(kPieces * kState, 2));
+  TestTensor c(DType::bf16, {kPieces, 1, kState}, test_values(kPieces * kState, 3));
+  TestTensor dt(DType::bf16, {kPieces, 1, kHeads}, test_values(kPieces * kHeads, 4));
+  TestTensor heads(DType::bf16, {kHeads}, test_values(kHeads, 5));
+  std::vector<CachedPiece> pieces;
+  for (Index i = 0; i < kPieces; ++i) {
+    pieces.push_back({.first_row = i, .rows = 1, .state_from = i, .state_to = kPieces + i});
+  }
+  const auto scan = [&](Index at_once) {
+    std::vector<double> states = test_values(kPieces * kSize, 6);
+    states.resize(2 * states.size(), NAN);
+    TestTensor all(DType::f32, {2 * kPieces, kHeads, kState, kColumns}, states);
+    TestTensor y(DType::bf16, {kPieces, 1, kHeads * kColumns});
+    for (Index first = 0; first < kPieces; first += at_once) {
+      const auto some = std::span(pieces).subspan(std::size_t(first), std::size_t(at_once));
+      run_on_device(CachedScan{{x.view(),
+                                b.view(),
+                                c.view(),
+                                dt.view(),
+                                heads.view(),
+                                heads.view(),
+                                heads.view(),
+                                {},
+                                1},
+                               all.view(),
+                               y.view(),
+                               some});
+    }
+    return std::pair(y.values(), all.values());
+  };
+  EXPECT_EQ(scan(kPieces), scan(1));
+}
+
 TEST(CachedRecurrence, PiecesCorrectAsTheWhole) {
   for (const DType type : {DType::f32, DType::bf16}) {
     constexpr Index kKeyHeads = 2, kHeads = 4, kKeys = 6, kValues = 11;
