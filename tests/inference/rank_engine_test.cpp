@@ -153,6 +153,13 @@ TEST(RankEngine, LayoutsOfLatentAttentionAnswerAsOneRank) {
       {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}});
 }
 
+TEST(RankEngine, LayoutsOfLayersWithChunksAnswerAsOneRank) {
+  expect_layouts_agree(
+      config_of({"--attention-chunk-size", "16", "--no-rope-freq", "2", "--query-scale-floor", "4",
+                 "--query-scale-growth", "0.5"}),
+      {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}, {"PP2 x DP2", 4, {.pipeline = 2}}});
+}
+
 TEST(RankEngine, LayoutsOfExpertsAnswerAsOneRank) {
   expect_layouts_agree(
       config_of({"--num-experts", "4", "--disable-bias-linear", "--moe-router-topk", "2",
