@@ -138,11 +138,11 @@ TEST_F(RecordedAdapters, OfAnotherModelAreRefused) {
 /// Updates of some experts of a model with two, in a folder of PEFT.
 class AdaptersOfExperts : public ::testing::Test {
  protected:
-  void write(const std::vector<int>& experts) const {
+  void write(const std::vector<int>& experts, const char* mlp = "mlp") const {
     std::vector<io::SafetensorsEntry> layout;
     for (const int expert : experts) {
       const std::string module =
-          fmt::format("{}model.layers.0.mlp.experts.{}.up_proj.", io::kPeftPrefix, expert);
+          fmt::format("{}model.layers.0.{}.experts.{}.up_proj.", io::kPeftPrefix, mlp, expert);
       layout.push_back({module + "lora_A.weight", io::ElementType::f32, {2, 32}});
       layout.push_back({module + "lora_B.weight", io::ElementType::f32, {128, 2}});
     }
@@ -179,6 +179,12 @@ TEST_F(AdaptersOfExperts, AreReadWhereExpertsLieWhole) {
   EXPECT_NE(text.find("experts.1.up_proj is updated, and the first expert of its rank is not"),
             std::string::npos)
       << text;
+}
+
+TEST_F(AdaptersOfExperts, AreReadInTheWordsOfLlama4) {
+  write({0, 1}, "feed_forward");
+  const inference::AdapterHandle adapter = read(comm::groups_of_one(*comm::make_single_world()));
+  EXPECT_NE(adapter->find("model.layers.0.mlp.experts.1.up_proj"), nullptr);
 }
 
 /// A part that comes in is cut by its rows.
