@@ -155,8 +155,12 @@ struct CachedPass {
   std::span<const kernels::CachedPiece> pieces;
   /// Pieces of the same rows in what an encoder has left for them, up to position `first_position`.
   std::span<const kernels::CachedPiece> encoded = {};
-  Tensor positions = {};                      // [t], int64, of the rows in their sequences
-  Tensor table = {}, encoded_table = {};      // of a GPU: kernels::append_piece_table of both
+  /// Pieces of the same rows in layers that attend within chunks: each within one, its positions
+  /// and blocks counted from the chunk's first.
+  std::span<const kernels::CachedPiece> chunked = {};
+  Tensor positions = {};  // [t], int64, of the rows in their sequences
+  // Of a GPU: kernels::append_piece_table of these pieces.
+  Tensor table = {}, encoded_table = {}, chunked_table = {};
   std::span<const AdaptedRows> adapted = {};  // the others are the model's alone
   std::span<Adapter* const> known = {};  // that rows of other ranks may have; the same on all ranks
 };

@@ -18,6 +18,13 @@ struct QkClipConfig {
   double threshold = 100;
 };
 
+/// Queries at position p are multiplied by 1 + growth ln(1 + floor((p + 1) / floor)), which is 1 in
+/// front of position floor - 1 (Llama 4).
+struct QueryScale {
+  Index floor = 8192;
+  double growth = 0.1;
+};
+
 /// Settings of every layer's attention beside its sizes and positions.
 struct AttentionConfig {
   AttentionBackend attention_backend = AttentionBackend::automatic;
@@ -41,6 +48,9 @@ struct AttentionConfig {
   std::optional<std::array<Index, 2>> window_size;
   /// Per layer, true: it has the window. Empty: every layer.
   std::vector<bool> window_layers;
+  /// In layers that rotate a query sees keys of its own chunk of so many positions alone.
+  std::optional<Index> attention_chunk_size;
+  std::optional<QueryScale> query_scale;  // in the other layers
   /// Multiplies what attention gives by a sigmoid of a further projection of the queries' input.
   bool attention_output_gate = false;
   AttentionSink attention_sink = AttentionSink::none;

@@ -102,6 +102,7 @@ LayerSpec layer_spec(const ModelConfig& model, Index number) {
   spec.rotates = !marked(model.no_rope_layers, place_of(rotating, model.num_layers), false);
   spec.window =
       model.window_size && marked(model.window_layers, place_of(number, model.num_layers), true);
+  spec.chunk = spec.rotates ? model.attention_chunk_size.value_or(0) : 0;
   return spec;
 }
 

@@ -58,6 +58,7 @@ struct LayerSpec {
   bool causal = true;   // a position sees itself and those before it
   bool rotates = true;  // in a model with rotary positions
   bool window = false;  // keys farther than --window-size are hidden
+  Index chunk = 0;      // keys of other chunks of so many positions are hidden; 0: none
 
   /// "attention", "self and cross", "mamba", ...; "-" where there is none.
   const char* mixer_name() const;

@@ -1,6 +1,7 @@
 #include "config/lora_config.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <regex>
 #include <string_view>
@@ -61,6 +62,45 @@ std::optional<LoraConfig::Update> LoraConfig::update_of(const std::string& modul
   const double own_alpha = by_pattern(alpha_pattern, module, alpha);
   const auto r = static_cast<double>(own_rank);
   return Update{own_rank, own_alpha / (rank_stabilised ? std::sqrt(r) : r)};
+}
+
+namespace {
+
+bool is_of_a_word(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+}
+
+/// Replaces whole words of a name.
+void replace_word(std::string& name, std::string_view from, std::string_view to) {
+  for (std::size_t at = name.find(from); at != name.npos; at = name.find(from, at)) {
+    const std::size_t behind = at + from.size();
+    const bool whole = (at == 0 || !is_of_a_word(name[at - 1])) &&
+                       (behind == name.size() || !is_of_a_word(name[behind]));
+    if (whole) {
+      name.replace(at, from.size(), to);
+    }
+    at += whole ? to.size() : from.size();
+  }
+}
+
+/// Words of Llama's names, and Llama 4's for the same.
+constexpr std::pair<std::string_view, std::string_view> kLlama4Words[] = {
+    {"mlp", "feed_forward"}, {"shared_experts", "shared_expert"}};
+
+}  // namespace
+
+std::string module_of_llama(std::string llama4) {
+  for (const auto& [word, other] : kLlama4Words) {
+    replace_word(llama4, other, word);
+  }
+  return llama4;
+}
+
+std::string module_of_llama4(std::string llama) {
+  for (const auto& [word, other] : kLlama4Words) {
+    replace_word(llama, word, other);
+  }
+  return llama;
 }
 
 /// Rewrites the parts of a prefix that differ between the two programs, and drops the dot at its

@@ -49,4 +49,9 @@ std::string problem_of_expression(const std::string& expression);
 /// `model.layers.1.self_attn.q_proj` for `decoder.layers.1.self_attention.q_proj.`.
 std::string module_name(std::string prefix);
 
+/// Return the name, or the end or expression of names, of a module in Llama's words for one in
+/// Llama 4's, and the other way around: `mlp.up_proj` and `feed_forward.up_proj`.
+std::string module_of_llama(std::string llama4);
+std::string module_of_llama4(std::string llama);
+
 }  // namespace mpitron::config

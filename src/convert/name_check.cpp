@@ -24,7 +24,7 @@ bool is_zero(const HostTensor& tensor) {
 void check_aliases(TensorSource& theirs, const NameTable& table, NameCheck& check,
                    std::set<std::string>& known) {
   for (const NameAlias& alias : table.aliases) {
-    const TensorInfo* repeated = theirs.find(alias.repeated);
+    const TensorInfo* repeated = find_theirs(theirs, table, alias.repeated);
     const TensorInfo* original = find_theirs(theirs, table, alias.original);
     if (repeated == nullptr || original == nullptr) {
       continue;

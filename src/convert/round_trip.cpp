@@ -54,11 +54,9 @@ RoundTrip check_round_trip(ModelReader& source, ModelReader& output, const Progr
     }
     const bool padded = !source.table() && has_vocabulary_rows(info.name);
     const Index rows = padded ? words : info.shape[0];
-    std::string name = info.name;
-    // Files of the first releases leave the prefix out, and the output has it.
-    if (original->find(name) == nullptr && source.table()) {
-      name = name.substr(source.table()->optional_prefix.size());
-    }
+    // Files of other releases spell names in another way than the output.
+    const std::string name =
+        source.table() ? find_theirs(*original, *source.table(), info.name)->name : info.name;
     const Hash128 before = hash_of(original->read(name), rows);
     result.tensors.push_back({name, before, hash_of(back->read(info.name), rows)});
     result.bytes += info.bytes();

@@ -106,12 +106,12 @@ class TheirView : public TensorSource {
 
 const TensorInfo* find_theirs(const TensorSource& theirs, const NameTable& table,
                               const std::string& name) {
-  if (const TensorInfo* info = theirs.find(name)) {
-    return info;
+  for (const std::string& spelled : table.spelled(name)) {
+    if (const TensorInfo* info = theirs.find(spelled)) {
+      return info;
+    }
   }
-  const std::string& prefix = table.optional_prefix;
-  const bool shorter = !prefix.empty() && name.starts_with(prefix);
-  return shorter ? theirs.find(name.substr(prefix.size())) : nullptr;
+  return nullptr;
 }
 
 std::unique_ptr<TensorSource> to_ours(TensorSource& theirs, const NameTable& table) {

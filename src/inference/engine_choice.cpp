@@ -9,12 +9,22 @@
 
 namespace mpitron::inference {
 
+namespace {
+
+constexpr Index kUsualBlock = 16;  // of a cache, in positions
+
+}  // namespace
+
 std::string no_cached_path(const config::ModelConfig& config) {
   if (!config.family().generates()) {
     return "only models with a decoder have one";
   }
   if (config.lora && config.multi_latent_attention) {
     return "low-rank updates of latent attention have none";
+  }
+  if (config.attention_chunk_size.value_or(0) % kUsualBlock != 0) {
+    return fmt::format("blocks of {} positions do not fill its chunks of {}", kUsualBlock,
+                       *config.attention_chunk_size);
   }
   return "";
 }
@@ -39,6 +49,7 @@ std::string no_recorded_steps(const config::ModelConfig& config) {
          : config::keeps_states(config, 1, config.all_layers())
              ? "layers with states read other places in each step"
          : config.family().encoder_decoder ? "a step looks at what an encoder has left"
+         : config.attention_chunk_size     ? "layers that attend within chunks see other blocks"
          : !no_cached_path(config).empty() ? "it runs without a cache"
                                            : "";
 }

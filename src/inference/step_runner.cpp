@@ -240,14 +240,20 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
     take_own_rows();
   }
   prepare_cache();
+  std::vector<kernels::CachedPiece> chunked;
+  if (const auto& chunk = model_.config().attention_chunk_size) {
+    chunked = pieces_of_chunks(pieces_, *chunk, shape_.block_size);
+  }
   const autograd::CachedPass pass{.cache = cache_,
                                   .states = states_,
                                   .weights = weights_,
                                   .pieces = pieces_,
                                   .encoded = encoded_,
+                                  .chunked = chunked,
                                   .positions = on_device(device_, positions_),
                                   .table = table_of(pieces_, true),
                                   .encoded_table = table_of(encoded_, false),
+                                  .chunked_table = table_of(chunked, true),
                                   .adapted = adapters_.rows,
                                   .known = adapters_.known};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};

@@ -28,4 +28,22 @@ Tensor piece_table(device::Device& device, std::span<const kernels::CachedPiece>
   return on_device(device, words);
 }
 
+std::vector<kernels::CachedPiece> pieces_of_chunks(std::span<const kernels::CachedPiece> pieces,
+                                                   Index chunk, Index block_size) {
+  MPITRON_CHECK(chunk % block_size == 0, chunk, block_size);
+  std::vector<kernels::CachedPiece> cut;
+  for (const kernels::CachedPiece& piece : pieces) {
+    for (Index row = 0; row < piece.rows;) {
+      const Index position = piece.first_position + row, from = position / chunk * chunk;
+      const Index rows = std::min(piece.rows - row, from + chunk - position);
+      cut.push_back({.first_row = piece.first_row + row,
+                     .rows = rows,
+                     .first_position = position - from,
+                     .blocks = piece.blocks.subspan(static_cast<std::size_t>(from / block_size))});
+      row += rows;
+    }
+  }
+  return cut;
+}
+
 }  // namespace mpitron::inference

@@ -16,4 +16,9 @@ tensor::Tensor on_device(device::Device& device, std::span<const std::int64_t> v
 tensor::Tensor piece_table(device::Device& device, std::span<const kernels::CachedPiece> pieces,
                            Index rows, bool causal, std::vector<std::int64_t>& words);
 
+/// Cuts pieces where chunks of `chunk` positions begin (autograd::CachedPass::chunked). Blocks of
+/// `block_size` positions fill a chunk.
+std::vector<kernels::CachedPiece> pieces_of_chunks(std::span<const kernels::CachedPiece> pieces,
+                                                   Index chunk, Index block_size);
+
 }  // namespace mpitron::inference

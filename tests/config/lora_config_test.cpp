@@ -49,5 +49,19 @@ TEST(LoraConfig, NamesOfPlaces) {
             "model.layers.0.mlp.experts.2.up_proj");
 }
 
+TEST(LoraConfig, Llama4HasOtherWordsForModules) {
+  const std::pair<const char*, const char*> both[] = {
+      {"model.layers.0.mlp.up_proj", "model.layers.0.feed_forward.up_proj"},
+      {"mlp.shared_experts.gate_proj", "feed_forward.shared_expert.gate_proj"},
+      {R"(.*\.mlp\.down_proj)", R"(.*\.feed_forward\.down_proj)"},
+      {"layers.1.self_attn.q_proj", "layers.1.self_attn.q_proj"}};
+  for (const auto& [llama, llama4] : both) {
+    EXPECT_EQ(module_of_llama4(llama), llama4);
+    EXPECT_EQ(module_of_llama(llama4), llama);
+  }
+  EXPECT_EQ(module_of_llama("x.feed_forwards.y"), "x.feed_forwards.y");
+  EXPECT_EQ(module_of_llama4("mlps.mlp2.mlp"), "mlps.mlp2.feed_forward");
+}
+
 }  // namespace lora_config_test
 }  // namespace mpitron::config

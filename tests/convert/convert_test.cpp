@@ -105,6 +105,35 @@ TEST(Convert, OfAnImageEncoderComesBackWhatIsSeen) {
   EXPECT_FALSE(tensors.contains("vision_tower.vision_model.encoder.layers.2.mlp.fc1.bias"));
 }
 
+/// What comes back has the names that all releases read.
+TEST(Convert, NamesOfNewerReleasesAreProvenToo) {
+  const test::TemporaryFolder folder;
+  const fs::path in = folder.path() / "in", middle = folder.path() / "m", out = folder.path() / "o";
+  test::write_hugging_face_folder(in, "llava");
+  test::ReferenceModel model = test::reference_model("llava");
+  test::MemorySource newer = test::renamed(model.weights, test::newer_llava_names());
+  fs::remove(in / "model.safetensors");
+  test::write_tensors(in, newer);
+  const ConvertReport first = run({.from = in,
+                                   .to = middle,
+                                   .from_format = {},
+                                   .make_vocab_size_divisible_by = 8,
+                                   .dtype = {},
+                                   .verify = true,
+                                   .verify_logits = true});
+  EXPECT_TRUE(first.proven());
+  EXPECT_EQ(first.logits_difference, 0);
+  run({.from = middle,
+       .to = out,
+       .from_format = {},
+       .to_format = Format::hugging_face,
+       .dtype = {}});
+  const auto tensors = tensors_of(out / "model.safetensors");
+  EXPECT_EQ(tensors.at("vision_tower.vision_model.encoder.layers.1.mlp.fc1.bias"),
+            test::elements("vision_tower.vision_model.encoder.layers.1.mlp.fc1.bias", 32));
+  EXPECT_TRUE(tensors.contains("language_model.lm_head.weight"));
+}
+
 TEST(Convert, MegatronGoesWhereItIsWanted) {
   for (const char* name : {"megatron/torch", "megatron/dist"}) {
     const test::TemporaryFolder folder;

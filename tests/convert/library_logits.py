@@ -139,14 +139,15 @@ def gemma3():
 
 
 def llama4():
-    """Experts behind the second layer alone; the third layer does not rotate."""
+    """Experts behind the second layer alone; the third layer does not rotate, and its queries grow from the third token on.
+    The others attend within chunks of four tokens."""
     config = COMMON | {"model_type": "llama4_text", "architectures": ["Llama4ForCausalLM"], "intermediate_size": 20, "intermediate_size_mlp": 28,
                        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "hidden_act": "silu", "rms_norm_eps": 1e-05,
                        "rope_theta": 500000.0, "rope_scaling": {"rope_type": "llama3", "factor": 16.0, "low_freq_factor": 1.0,
                                                                 "high_freq_factor": 1.0, "original_max_position_embeddings": 8192},
                        "max_position_embeddings": POSITIONS, "num_local_experts": 4, "num_experts_per_tok": 1, "moe_layers": [1],
-                       "no_rope_layers": [1, 1, 0], "use_qk_norm": True, "attention_chunk_size": 8192, "attn_temperature_tuning": True,
-                       "floor_scale": 8192, "attn_scale": 0.1, "attention_bias": False, "attention_dropout": 0.0}
+                       "no_rope_layers": [1, 1, 0], "use_qk_norm": True, "attention_chunk_size": 4, "attn_temperature_tuning": True,
+                       "floor_scale": 3, "attn_scale": 0.1, "attention_bias": False, "attention_dropout": 0.0}
     tensors = {"model.embed_tokens.weight": [VOCAB, HIDDEN], "model.norm.weight": [HIDDEN], "lm_head.weight": [VOCAB, HIDDEN]}
     for layer in range(3):
         at = f"model.layers.{layer}."

@@ -107,6 +107,34 @@ inline void write_tensors(const std::filesystem::path& folder, convert::TensorSo
   writer.commit();
 }
 
+/// The same tensors, whose names begin as another release of their program has it: the first pair
+/// of (usual, other) that fits is taken.
+using Prefixes = std::vector<std::pair<std::string, std::string>>;
+inline MemorySource renamed(convert::TensorSource& weights, const Prefixes& prefixes) {
+  MemorySource result;
+  for (const auto& info : weights.tensors()) {
+    std::string name = info.name;
+    for (const auto& [usual, other] : prefixes) {
+      if (info.name.starts_with(usual)) {
+        name = other + info.name.substr(usual.size());
+        break;
+      }
+    }
+    result.add(name, info.shape, floats_of(weights.read(info.name)));
+  }
+  return result;
+}
+
+/// What transformers 5 calls the parts of a LLaVA in memory, and in files without
+/// `save_original_format`.
+inline const Prefixes& newer_llava_names() {
+  static const Prefixes names = {{"vision_tower.vision_model.", "model.vision_tower."},
+                                 {"multi_modal_projector.", "model.multi_modal_projector."},
+                                 {"language_model.model.", "model.language_model."},
+                                 {"language_model.lm_head.", "lm_head."}};
+  return names;
+}
+
 /// Such a folder. stacked_experts_test.cpp holds what stacks experts against numbers.
 inline void write_hugging_face_folder(const std::filesystem::path& folder,
                                       const std::string& family) {

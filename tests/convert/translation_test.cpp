@@ -72,6 +72,26 @@ TEST(Translation, FirstReleasesLeaveThePrefixOut) {
             test::elements("transformer.ln_f.bias", 24));
 }
 
+/// In each mixture: the tower with and without a part in front of its layers, and one model in
+/// front of the output matrix or none.
+TEST(Translation, NewerReleasesNameThePartsOfALlavaInAnotherWay) {
+  const test::Prefixes tower_alone = {{"vision_tower.vision_model.", "vision_tower."}};
+  const test::Prefixes one_model = {{"vision_tower.", "model.vision_tower."},
+                                    {"language_model.model.", "model.language_model."}};
+  for (const test::Prefixes& names : {test::newer_llava_names(), tower_alone, one_model}) {
+    Translated t("llava");
+    test::MemorySource newer = test::renamed(t.model.weights, names);
+    const NameCheck check = check_theirs(newer, t.table);
+    EXPECT_EQ(check.problems(true), "");
+    EXPECT_EQ(check.ignored.size(), check_theirs(t.model.weights, t.table).ignored.size());
+    const auto ours = to_ours(newer, t.table), usual = to_ours(t.model.weights, t.table);
+    for (const TensorInfo& info : usual->tensors()) {
+      EXPECT_EQ(test::floats_of(ours->read(info.name)), test::floats_of(usual->read(info.name)))
+          << info.name;
+    }
+  }
+}
+
 }  // namespace translation_test
 
 }  // namespace mpitron::convert

@@ -81,6 +81,8 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
        "--window-size", "5,0", "--window-attn-skip-freq", "2", "--rotary-base-local", "100",
        "--query-pre-attn-scalar", "5", "--attn-logit-softcapping", "0.5",
        "--final-logit-softcapping", "2"},
+      {"--attention-chunk-size", "16", "--no-rope-freq", "2", "--query-scale-floor", "4",
+       "--query-scale-growth", "0.5", "--qk-l2-norm", "--qk-l2-norm-with-rope-only"},
       {"--multi-latent-attention", "--q-lora-rank", "16", "--kv-lora-rank", "24", "--qk-head-dim",
        "8", "--qk-pos-emb-head-dim", "4", "--v-head-dim", "12", "--qk-layernorm"},
       {"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",

@@ -34,6 +34,15 @@ TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {
   EXPECT_NE(no_cached_path(latent), "");
 }
 
+TEST(EngineChoice, ChunksAreCachedWhereBlocksFillThem) {
+  config::ModelConfig config = test::tiny_decoder({});
+  config.attention_chunk_size = 32;
+  EXPECT_EQ(no_cached_path(config), "");
+  EXPECT_NE(no_recorded_steps(config), "");
+  config.attention_chunk_size = 24;
+  EXPECT_NE(no_cached_path(config).find("chunks of 24"), std::string::npos);
+}
+
 TEST(EngineChoice, AGpuTellsWhatItCannotCompute) {
   EXPECT_EQ(no_path_on_gpu(test::tiny_decoder({})), "");
   config::ModelConfig wide = test::tiny_decoder({"--kv-channels", "514"});

@@ -133,11 +133,31 @@ TEST(RankEngine, LayoutsOfLatentsAndExpertsAnswerWithAdaptersAsOneRank) {
       {{"EP2", 2, {.expert = 2}}, {"EP2 x PP2", 4, {.pipeline = 2, .expert = 2}}}, 2, {0});
 }
 
+/// Both parts of a gated activation, and what they become, are cut where ranks share an expert.
+TEST(RankEngine, LayoutsOfExpertsInPiecesAnswerWithAdaptersAsOneRank) {
+  expect_layouts_agree(
+      config_of({"--num-experts", "4", "--disable-bias-linear", "--moe-router-topk", "2",
+                 "--swiglu", "--moe-ffn-hidden-size", "24", "--moe-token-dispatcher-type",
+                 "alltoall"}),
+      {{"TP2", 2, {.tensor = 2}},
+       {"TP2 x EP2 of whole experts", 2, {.tensor = 2, .expert = 2, .expert_tensor = 1}},
+       {"TP2 x EP2", 4, {.tensor = 2, .expert = 2}},
+       {"TP2 x PP2", 4, {.tensor = 2, .pipeline = 2}}},
+      2, {0});
+}
+
 TEST(RankEngine, LayoutsOfLatentAttentionAnswerAsOneRank) {
   expect_layouts_agree(
       config_of({"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
                  "--qk-pos-emb-head-dim", "4", "--v-head-dim", "8"}),
       {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}});
+}
+
+TEST(RankEngine, LayoutsOfLayersWithChunksAnswerAsOneRank) {
+  expect_layouts_agree(
+      config_of({"--attention-chunk-size", "16", "--no-rope-freq", "2", "--query-scale-floor", "4",
+                 "--query-scale-growth", "0.5"}),
+      {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}, {"PP2 x DP2", 4, {.pipeline = 2}}});
 }
 
 TEST(RankEngine, LayoutsOfExpertsAnswerAsOneRank) {

@@ -44,5 +44,26 @@ TEST(StepTables, TheHostNeedsNone) {
   EXPECT_FALSE(piece_table(*device, pieces, 1, true, words));
 }
 
+/// Positions 5 to 13 of chunks of eight, on blocks of four; and one token far behind.
+TEST(StepTables, PiecesOfChunksBeginWithTheirChunk) {
+  const std::vector<Index> first = {7, 2, 4, 9}, second = {0, 1, 2, 3, 5, 6, 8};
+  const auto cut = pieces_of_chunks(
+      std::vector<kernels::CachedPiece>{
+          {.rows = 9, .first_position = 5, .blocks = first},
+          {.first_row = 9, .rows = 1, .first_position = 27, .blocks = second}},
+      8, 4);
+  ASSERT_EQ(cut.size(), 3U);
+  EXPECT_EQ(cut[0].rows, 3);
+  EXPECT_EQ(cut[0].first_position, 5);
+  EXPECT_EQ(cut[1].first_row, 3);
+  EXPECT_EQ(cut[1].rows, 6);
+  EXPECT_EQ(cut[1].first_position, 0);
+  EXPECT_EQ(cut[1].blocks[0], 4);
+  EXPECT_EQ(cut[2].first_row, 9);
+  EXPECT_EQ(cut[2].first_position, 3);
+  EXPECT_EQ(cut[2].blocks.size(), 1U);
+  EXPECT_EQ(cut[2].blocks[0], 8);
+}
+
 }  // namespace step_tables_test
 }  // namespace mpitron::inference

@@ -96,6 +96,15 @@ void use_gemma(ModelConfig& config) {
   config.final_logit_softcapping = 0.9;
 }
 
+void use_llama4(ModelConfig& config) {
+  use_llama(config);
+  config.rotary_interleaved = config.qk_l2_norm = config.qk_l2_norm_with_rope_only = true;
+  config.no_rope_layers.assign(static_cast<std::size_t>(config.num_layers), false);
+  config.no_rope_layers.back() = true;
+  config.attention_chunk_size = 3;
+  config.query_scale = {.floor = 2, .growth = 0.5};
+}
+
 void use_latent_attention(ModelConfig& config) {
   use_llama(config);
   config.num_query_groups = config.num_attention_heads;
@@ -162,6 +171,7 @@ const std::vector<Variant>& variants() {
          c.tp_comm_overlap = true;
        }},
       {"NormsBehindBranches", use_gemma},
+      {"ChunksAndScaledQueries", use_llama4},
       {"RecomputedNormsAroundBranches",
        [](ModelConfig& c) {
          use_gemma(c);

@@ -23,6 +23,7 @@ struct ContextCase {
   bool causal = true;
   Index window = -1;
   bool masked = false;
+  Index chunk = 0;
 };
 
 inline std::ostream& operator<<(std::ostream& out, const ContextCase& c) {
@@ -30,7 +31,7 @@ inline std::ostream& operator<<(std::ostream& out, const ContextCase& c) {
              << c.inner << " s " << c.s << " b " << c.b << " heads " << c.heads << " groups "
              << c.groups << " d " << c.head_dim << " dv " << c.value_dim << " " << name_of(c.dtype)
              << " dropout " << c.dropout << " causal " << c.causal << " window " << c.window
-             << " masked " << c.masked;
+             << " masked " << c.masked << " chunk " << c.chunk;
 }
 
 /// What attention gives and takes, in the order of the whole sequence.
@@ -67,6 +68,7 @@ class ContextRun {
     settings_.scale = 0.4f;
     settings_.causal = c.causal;
     settings_.window = c.window;
+    settings_.chunk = c.chunk;
     settings_.dropout.key = {5, 6};
     settings_.dropout.threshold = kernels::dropout_threshold(c.dropout);
     settings_.dropout.index.sample_offset = 3;

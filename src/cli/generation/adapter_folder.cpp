@@ -28,16 +28,6 @@ AdapterFolder folder_of(const std::string& word) {
   return {(std::filesystem::path(word) / "").lexically_normal().parent_path().filename(), word};
 }
 
-/// Refuses updates of experts that lie in shards: as in training, factors are not cut.
-void refuse_shards(const std::string& module, Index shards, const std::string& folder) {
-  if (shards > 1) {
-    throw_usage(
-        "{}: updates {}, and {} ranks share each expert; give --expert-tensor-parallel-size 1, or "
-        "merge it (mpitron convert --merge-adapter)",
-        folder, module, shards);
-  }
-}
-
 }  // namespace
 
 std::vector<AdapterFolder> adapter_folders(const std::vector<std::string>& words,
@@ -72,7 +62,6 @@ inference::AdapterHandle read_adapter(device::Device& device, const config::Mode
   config::ModelConfig updated = config;
   updated.lora = train::adapter_config(folder);
   const std::shared_ptr<autograd::ParameterList> parameters = share.parameters;
-  const Index shards = share.groups.expert_tensor->size();
   models::make_model(updated, device, std::move(share));
   std::map<std::string, Adapter::Factors> factors;
   for (Parameter& parameter : *parameters) {
@@ -80,9 +69,6 @@ inference::AdapterHandle read_adapter(device::Device& device, const config::Mode
       continue;
     }
     const auto [module, factor] = train::factor_name(parameter);
-    if (parameter.placement.expert) {
-      refuse_shards(module, shards, path);
-    }
     parameter.value = tensor::Tensor::empty(
         device, parameter.placement.shard.local(parameter.shape), config.params_dtype);
     Adapter::Factors& of_module = factors[module];

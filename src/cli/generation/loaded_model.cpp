@@ -78,6 +78,17 @@ void check_numbers(const ModelOptions& options) {
   }
 }
 
+/// A chunk of a model that attends within chunks begins with a block.
+void check_blocks(const ModelOptions& options, const config::ModelConfig& config) {
+  const Index chunk = config.attention_chunk_size.value_or(0);
+  if (chunk % options.block_size != 0 && inference::no_cached_path(config).empty()) {
+    throw_usage(
+        "--inference-dynamic-batching-block-size {}: whole blocks fill the chunks of {} positions "
+        "within which the model attends; give {} or less",
+        options.block_size, chunk, chunk & -chunk);
+  }
+}
+
 }  // namespace
 
 /// Order: names of adapters are checked first, since they cost nothing; the cache comes last, since
@@ -124,6 +135,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
     throw_usage("the tokenizer has {} ids, the model of --load {} has {}: choose its own tokenizer",
                 tokenizer->vocab_size(), options.load, reader.description().stored_vocab_size());
   }
+  check_blocks(options, config);
   check_device(options, config);
   model_ =
       models::make_model(config, ranks_.device(), ranks_.share(config, options.draft_tokens > 0));

@@ -60,6 +60,16 @@ inline constexpr std::array kGemmaLayers = {
     real("final-logit-softcapping", none, works, "bound of the output layer's logits, by a tanh"),
 };
 
+// What Llama 4's layers have beside others.
+inline constexpr std::array kLlama4Layers = {
+    integer("attention-chunk-size", none, works,
+            "layers that rotate: a query sees keys of its own chunk of so many positions"),
+    integer("query-scale-floor", none, works,
+            "layers that do not rotate: from this position on, less 1, queries grow"),
+    real("query-scale-growth", "0.1", works,
+         "they grow by this times ln(1 + floor((position + 1) / floor))"),
+};
+
 // Optimizers, losses and data of later releases.
 inline constexpr std::array kLaterTraining = {
     real("muon-momentum", "0.9", works, "Muon: weight of the old average of gradients"),

@@ -85,7 +85,9 @@ constexpr std::array kRules = std::to_array<std::string_view>({"heads_per_group"
                                                                "rotary_base_of_windows",
                                                                "scale_of_scores",
                                                                "bounds_of_logits",
-                                                               "parts_of_rotating_layers"});
+                                                               "parts_of_rotating_layers",
+                                                               "chunks_of_attention",
+                                                               "scales_of_queries"});
 /// Layers are described one by one: a damaged number must not fill the memory.
 constexpr Index kMostLayers = 100'000;
 

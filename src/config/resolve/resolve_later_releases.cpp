@@ -59,6 +59,13 @@ void resolve_gemma(ModelConfig& m, const OptionValues& v) {
   }
 }
 
+void resolve_llama4(ModelConfig& m, const OptionValues& v) {
+  m.attention_chunk_size = v.maybe_integer("attention_chunk_size");
+  if (const auto floor = v.maybe_integer("query_scale_floor")) {
+    m.query_scale = {.floor = *floor, .growth = v.real("query_scale_growth")};
+  }
+}
+
 /// Sets muP's factors (Yang et al. 2022, table 8): the width over the base width, and scores
 /// divided by a power of the head size, --mup-attn-scale-power, instead of its root.
 void resolve_mup(ModelConfig& m, const OptionValues& v) {
@@ -105,6 +112,7 @@ void resolve_later_releases(ModelConfig& m, const OptionValues& v) {
   m.activation_clamp = v.maybe_real("activation_func_clamp_value");
   m.glu_linear_offset = v.real("glu_linear_offset");
   resolve_gemma(m, v);
+  resolve_llama4(m, v);
   resolve_mup(m, v);
 }
 

@@ -69,6 +69,7 @@ constexpr std::array kTables = std::to_array<OptionTable>({
     {kOlderNamesGroup, rows::kOlderNames},
     {kLaterReleasesGroup, rows::kLaterLayers},
     {kLaterReleasesGroup, rows::kGemmaLayers},
+    {kLaterReleasesGroup, rows::kLlama4Layers},
     {kLaterReleasesGroup, rows::kLaterTraining},
     {"vision-language", rows::kVisionLanguage},
     {kOwnGroup, rows::kOwn},

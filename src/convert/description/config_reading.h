@@ -90,8 +90,8 @@ inline constexpr double kGptOssClamp = 7, kGptOssOffset = 1;
 void read_gpt_oss(ConfigReading& reading);
 void write_gpt_oss(const ModelDescription& description, JsonObject& json);
 
-/// Read and write Llama 4's language model up to the positions from which it attends to chunks and
-/// scales queries.
+/// Read and write Llama 4's language model, whose layers attend within chunks or scale queries
+/// by position.
 void read_llama4(ConfigReading& reading);
 void write_llama4(const ModelDescription& description, JsonObject& json);
 /// Read and write Gemma 2: four norms a layer, bounds of scores and logits.

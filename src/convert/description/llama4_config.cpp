@@ -4,8 +4,7 @@
 
 // The config.json of Llama 4's language model: layers with and without rotary positions, norms of
 // heads without weights in those that have them, experts in some layers. Layers that rotate attend
-// to chunks, and the others scale queries by their position: neither is seen by sequences that are
-// shorter than a chunk and than where the scale begins, to which a model is bounded here.
+// within chunks, and the others scale queries by their position.
 
 namespace mpitron::convert {
 namespace {
@@ -13,22 +12,11 @@ namespace {
 using config::ModelConfig;
 using config::MoeConfig;
 
-constexpr Index kChunk = 8192, kScaleFloor = 8192;
 constexpr const char *kRotates = "no_rope_layers", *kExpertLayers = "moe_layers";
 constexpr const char *kLongest = "max_position_embeddings", *kChunkSize = "attention_chunk_size";
-
-/// Returns the longest sequence that attends to one chunk and whose queries are not scaled: the
-/// scale of position p is that of floor((p + 1) / floor_scale), and nothing at 0.
-Index longest_plain(const JsonObject& json) {
-  Index positions = json.size(kLongest);
-  if (json.has(kChunkSize)) {
-    positions = std::min(positions, json.size(kChunkSize));
-  }
-  if (json.flag("attn_temperature_tuning", true)) {
-    positions = std::min(positions, json.size("floor_scale", kScaleFloor) - 1);
-  }
-  return positions;
-}
+constexpr const char *kTuning = "attn_temperature_tuning", *kFloor = "floor_scale";
+constexpr const char *kGrowth = "attn_scale", *kKinds = "layer_types";
+constexpr const char *kChunkedKind = "chunked_attention", *kWholeKind = "full_attention";
 
 /// Reads which layers rotate: 1 in a list whose name says the opposite; without one, all but every
 /// fourth.
@@ -72,14 +60,53 @@ MoeConfig read_llama4_experts(ConfigReading& reading) {
   return moe;
 }
 
-/// Keeps the file's own bounds where they say the same.
-void write_bounds(const ModelConfig& m, JsonObject& json) {
-  if (json.has(kLongest) && longest_plain(json) == m.max_position_embeddings) {
-    return;
+bool rotates(const ModelConfig& m, std::size_t layer) {
+  return m.no_rope_layers.empty() || !m.no_rope_layers[layer];
+}
+
+/// The kind of each layer's attention, which newer files name beside what it follows from.
+std::vector<std::string> attention_kinds(const ModelConfig& m) {
+  std::vector<std::string> kinds;
+  for (std::size_t layer = 0; layer < static_cast<std::size_t>(m.num_layers); ++layer) {
+    kinds.emplace_back(m.attention_chunk_size && rotates(m, layer) ? kChunkedKind : kWholeKind);
   }
-  json.set(kLongest, m.max_position_embeddings);
-  json.set(kChunkSize, std::max(m.max_position_embeddings, kChunk));
-  json.set("attn_temperature_tuning", false);
+  return kinds;
+}
+
+/// Reads chunks of layers that rotate, and how queries of the others grow. Older files have a
+/// number in place of a flag.
+void read_long_attention(ConfigReading& reading) {
+  const JsonObject& json = reading.json;
+  ModelConfig& m = reading.result.model;
+  if (json.has(kChunkSize)) {
+    m.attention_chunk_size = json.size(kChunkSize);
+  }
+  const std::string tuning = json.text(kTuning, "true");
+  if (tuning != "false" && tuning != "0") {
+    const config::QueryScale usual;
+    m.query_scale = {.floor = json.size(kFloor, usual.floor),
+                     .growth = json.real(kGrowth, usual.growth)};
+    reading.require(m.query_scale->growth > 0, "attn_scale of 0 or less");
+  }
+  const std::vector<std::string> kinds = json.texts(kKinds);
+  reading.require(kinds.empty() || kinds == attention_kinds(m),
+                  "layer_types that differ from no_rope_layers");
+}
+
+void write_long_attention(const ModelConfig& m, JsonObject& json) {
+  if (m.attention_chunk_size) {
+    json.set(kChunkSize, *m.attention_chunk_size);
+  } else {
+    json.set_null(kChunkSize);
+  }
+  json.set(kTuning, m.query_scale.has_value());
+  if (m.query_scale) {
+    json.set(kFloor, m.query_scale->floor);
+    json.set(kGrowth, m.query_scale->growth);
+  }
+  if (json.has(kKinds)) {
+    json.set_list(kKinds, attention_kinds(m));
+  }
 }
 
 }  // namespace
@@ -93,30 +120,28 @@ void read_llama4(ConfigReading& reading) {
   m.rotary_interleaved = true;
   m.add_bias_linear = m.add_qkv_bias = false;
   m.ffn_hidden_size = json.size("intermediate_size_mlp");
-  m.max_position_embeddings = longest_plain(json);
   read_rotating_layers(reading);
+  read_long_attention(reading);
   m.moe = read_llama4_experts(reading);
   reading.require(!json.flag("attention_bias", false), "attention_bias");
-  reading.require(m.max_position_embeddings > 0, "floor_scale of 1");
 }
 
 void write_llama4(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
   const MoeConfig& moe = *m.moe;
-  const JsonObject before = json;
   write_modern(m, json);
-  json.set(kLongest, before.size(kLongest, m.max_position_embeddings));
-  write_bounds(m, json);
+  json.set(kLongest, m.max_position_embeddings);
+  write_long_attention(m, json);
   write_rotary(m, json);
-  std::vector<Index> rotates, experts;
+  std::vector<Index> turning, experts;
   for (Index layer = 0; layer < m.num_layers; ++layer) {
     const auto at = static_cast<std::size_t>(layer);
-    rotates.push_back(m.no_rope_layers.empty() || !m.no_rope_layers[at] ? 1 : 0);
+    turning.push_back(rotates(m, at) ? 1 : 0);
     if (moe.layers[at]) {
       experts.push_back(layer);
     }
   }
-  json.set_list(kRotates, rotates);
+  json.set_list(kRotates, turning);
   json.set_list(kExpertLayers, experts);
   json.set("use_qk_norm", m.qk_l2_norm);
   json.set("intermediate_size", moe.ffn_hidden_size);

@@ -156,6 +156,13 @@ void write_attention(const ModelConfig& model, JsonObject& json) {
   if (!model.no_rope_layers.empty()) {
     json.set("no_rope_freq", list_of(model.no_rope_layers).c_str());
   }
+  if (model.attention_chunk_size) {
+    json.set("attention_chunk_size", *model.attention_chunk_size);
+  }
+  if (model.query_scale) {
+    json.set("query_scale_floor", model.query_scale->floor);
+    json.set("query_scale_growth", model.query_scale->growth);
+  }
   if (model.multi_latent_attention || model.rope_type == RopeType::yarn) {
     write_choice("rope_type", kRopeTypes, model.rope_type, json);
     write_all(kYarnReals, model, json);

@@ -24,7 +24,10 @@ Needs in_any_family(const ModelConfig& m, ModelKind kind) {
 }
 
 Needs rotating_layers(const ModelConfig& m) {
-  return {{!m.qk_l2_norm, "no --qk-l2-norm"}, {m.no_rope_layers.empty(), "no --no-rope-freq"}};
+  return {{!m.qk_l2_norm, "no --qk-l2-norm"},
+          {m.no_rope_layers.empty(), "no --no-rope-freq"},
+          {!m.attention_chunk_size, "no --attention-chunk-size"},
+          {!m.query_scale, "no --query-scale-floor"}};
 }
 
 Needs norms_in_front(const ModelConfig& m) {

@@ -201,6 +201,11 @@ constexpr Entry joined(const char* ours, Extent rows, Extent columns,
   return {.ours = ours, .rows = rows, .columns = columns, .theirs = theirs};
 }
 
+/// A beginning of their names as the tables have it, and as files of other releases have it.
+struct Spelling {
+  const char *usual, *other;
+};
+
 /// Entries that stand together: all of a layer, or all of the model.
 using EntryBlock = std::span<const Entry>;
 

@@ -240,6 +240,18 @@ Needs t5(const ModelConfig& m) {
   return needs;
 }
 
+/// Files of the first releases leave the prefix out.
+constexpr Spelling kGpt2Spellings[] = {{"transformer.", ""}};
+/// Newer releases have one model in front of the output matrix, and no part between a tower and
+/// its layers; files of some of them have their names.
+constexpr Spelling kLlavaSpellings[] = {
+    {"vision_tower.vision_model.", "vision_tower."},
+    {"vision_tower.vision_model.", "model.vision_tower.vision_model."},
+    {"vision_tower.vision_model.", "model.vision_tower."},
+    {"multi_modal_projector.", "model.multi_modal_projector."},
+    {"language_model.model.", "model.language_model."},
+    {"language_model.lm_head.", "lm_head."}};
+
 /// All families. The order decides which one a model is written as that fits several.
 const std::vector<Family>& all() {
   constexpr const char *kLlamaWords = "model.embed_tokens.weight", *kOutput = "lm_head.weight";
@@ -250,7 +262,7 @@ const std::vector<Family>& all() {
        .needs = gpt2,
        .words = "transformer.wte.weight",
        .tied = {kOutput},
-       .optional_prefix = "transformer."},
+       .spellings = kGpt2Spellings},
       {"llama", llama_names(), llama, kLlamaWords, {kOutput}},
       {"mistral", llama_names(), mistral, kLlamaWords, {kOutput}},
       {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
@@ -290,6 +302,7 @@ const std::vector<Family>& all() {
        .needs = llava,
        .words = "language_model.model.embed_tokens.weight",
        .tied = {"language_model.lm_head.weight"},
+       .spellings = kLlavaSpellings,
        .tower = clip_names(),
        .language = llama_names()},
       {.model_type = "vit", .names = vit_names(), .needs = vit, .words = nullptr},

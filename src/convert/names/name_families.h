@@ -24,7 +24,7 @@ struct Family {
   const char* words;                   // their name of the word embeddings; null: there are none
   std::vector<const char*> tied = {};  // theirs that repeat the words where the output is tied
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
-  const char* optional_prefix = "";                 // files of the first releases lack it
+  std::span<const Spelling> spellings = {};
   std::optional<GateColumns> stacked_experts = {};  // absent: each expert has tensors of its own
   // Names of a model that sees images: its encoder, described by the encoder's sizes, and its
   // language model, all of whose names begin with language_model.

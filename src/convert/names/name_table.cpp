@@ -188,6 +188,19 @@ void leave_the_end_out(const ModelDescription& tower, const std::string& model, 
   table.end_of_layers = tower.model.num_layers;
 }
 
+/// Returns whether something is computed with a tensor that the table would name so.
+bool is_usual_weight(const NameTable& table, std::string_view name) {
+  const std::string& layers = table.layers_with_end;
+  if (!layers.empty() && name.starts_with(layers)) {
+    const std::string number(name.substr(layers.size(), 6));
+    // Six characters hold any number of layers; atoi stops at the point behind it.
+    return std::atoi(number.c_str()) < table.end_of_layers;
+  }
+  return !table.is_unused(name) &&
+         std::ranges::none_of(table.not_weights,
+                              [&](const std::string& end) { return name.ends_with(end); });
+}
+
 constexpr std::string_view kTower = "vision_tower.vision_model.";
 
 /// Returns the family; Error(data) lists those there are.
@@ -223,15 +236,24 @@ Shape NameRule::shape_of(const Part& part) const {
   return result;
 }
 
-bool NameTable::is_weight(std::string_view their_name) const {
-  if (!layers_with_end.empty() && their_name.starts_with(layers_with_end)) {
-    const std::string number(their_name.substr(layers_with_end.size(), 6));
-    // Six characters hold any number of layers; atoi stops at the point behind it.
-    return std::atoi(number.c_str()) < end_of_layers;
+std::vector<std::string> NameTable::spelled(const std::string& their_name) const {
+  std::vector<std::string> names = {their_name};
+  for (const auto& [usual, other] : spellings) {
+    if (their_name.starts_with(usual)) {
+      names.push_back(other + their_name.substr(std::string_view(usual).size()));
+    }
   }
-  return !is_unused(their_name) && std::ranges::none_of(not_weights, [&](const std::string& end) {
-    return their_name.ends_with(end);
-  });
+  return names;
+}
+
+bool NameTable::is_weight(std::string_view stored_name) const {
+  return is_usual_weight(*this, stored_name) &&
+         std::ranges::all_of(spellings, [&](const Spelling& spelling) {
+           const std::string_view other = spelling.other;
+           return !stored_name.starts_with(other) ||
+                  is_usual_weight(*this,
+                                  spelling.usual + std::string(stored_name.substr(other.size())));
+         });
 }
 
 bool NameTable::is_unused(std::string_view their_name) const {
@@ -263,7 +285,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
   }
   NameTable table{.rules = {},
                   .aliases = {},
-                  .optional_prefix = family.optional_prefix,
+                  .spellings = family.spellings,
                   .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}};
   if (!family.tower.empty()) {
     // The encoder comes first, as in our order of parameters.
@@ -285,7 +307,7 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
 }
 
 NameTable make_encoder_table(const ModelDescription& description, const std::string& prefix) {
-  NameTable table{.rules = {}, .aliases = {}, .optional_prefix = "", .not_weights = {}};
+  NameTable table{.rules = {}, .aliases = {}, .not_weights = {}};
   const bool clip = description.model.vlm->tower == config::TowerKind::clip;
   const ModelDescription tower = tower_of(description);
   RuleMaker(tower, "", table.rules).add(clip ? clip_names() : siglip_names());

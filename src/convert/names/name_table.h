@@ -46,7 +46,7 @@ struct NameAlias {
 struct NameTable {
   std::vector<NameRule> rules;
   std::vector<NameAlias> aliases;
-  std::string optional_prefix;  // of their names; some files leave it out
+  std::span<const Spelling> spellings = {};  // of their names; the first that is there is taken
   /// Ends of names of tensors that hold no weights: masks, tables that follow from the sizes.
   std::vector<std::string> not_weights;
   /// Their vectors of numbers that nothing is computed with: written, and not read.
@@ -60,8 +60,11 @@ struct NameTable {
   std::string layers_with_end = {};
   Index end_of_layers = 0;
 
-  /// Returns whether a tensor that no rule names is a weight that would get lost.
-  bool is_weight(std::string_view their_name) const;
+  /// Returns how files may spell a name of the table, the usual one first.
+  std::vector<std::string> spelled(const std::string& their_name) const;
+  /// Returns whether a tensor that no rule names, however it is spelled, is a weight that would get
+  /// lost.
+  bool is_weight(std::string_view stored_name) const;
   /// Returns whether the tensor is one of `unused`.
   bool is_unused(std::string_view their_name) const;
 };

@@ -29,6 +29,7 @@ Model::Model(const config::ModelConfig& config, device::Device& device, Share sh
     const Index s = std::max(config_.seq_length, config_.decoder_seq_length);
     rotary_ = nn::make_rotary_tables(device_, config_, s, config_.params_dtype);
     window_rotary_ = nn::make_window_rotary_tables(device_, config_, s, config_.params_dtype);
+    query_factors_ = nn::make_query_factors(device_, config_, s);
   }
 }
 
@@ -44,6 +45,16 @@ std::optional<ops::RotaryTables> Model::rows_of(Context& context, const ops::Rot
     return ops::rotary_rows(context, tables, context.cached->positions);
   }
   return ops::rotary_rows(context, tables, {.map = context.position.sequence, .length = s});
+}
+
+tensor::Tensor Model::query_factor_rows(Context& context, Index s) const {
+  if (!query_factors_) {
+    return {};
+  }
+  return context.cached != nullptr
+             ? ops::position_rows(context, query_factors_, context.cached->positions)
+             : ops::position_rows(context, query_factors_,
+                                  {.map = context.position.sequence, .length = s});
 }
 
 Index Model::whole_rows(const Var& x) const {

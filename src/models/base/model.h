@@ -110,6 +110,9 @@ class Model {
   std::optional<ops::RotaryTables> window_rotary_rows(autograd::Context& context, Index s) const {
     return rows_of(context, window_rotary_, s);
   }
+  /// The factors of queries at these positions, [s], in layers that do not rotate; absent where
+  /// there are none.
+  tensor::Tensor query_factor_rows(autograd::Context& context, Index s) const;
   /// Rows of x [s, b, h] of the whole tensor parallel group.
   Index whole_rows(const autograd::Var& x) const;
   /// Creates the output layer's matrix, or finds the one that it shares with the embedding.
@@ -137,6 +140,7 @@ class Model {
   const Share share_;
   std::optional<nn::LanguageModelEmbedding> embedding_;
   ops::RotaryTables rotary_, window_rotary_;  // absent without rotary positions
+  tensor::Tensor query_factors_;
   autograd::Parameter* output_weight_ = nullptr;
   autograd::Parameter* output_bias_ = nullptr;
 };

@@ -45,7 +45,8 @@ nn::LayerInputs GptModel::layer_inputs(Context& context, const Batch& batch,
   return {.rotary = rotary_rows(context, whole_rows(stream)),
           .attention_mask = batch[kAttentionMask],
           .document_starts = batch[kDocumentStarts],
-          .window_rotary = window_rotary_rows(context, whole_rows(stream))};
+          .window_rotary = window_rotary_rows(context, whole_rows(stream)),
+          .query_factors = query_factor_rows(context, whole_rows(stream))};
 }
 
 Var GptModel::embed(Context& context, const Batch& batch) const {

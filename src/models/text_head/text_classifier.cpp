@@ -60,7 +60,8 @@ Var TextClassifier::hidden(Context& context, const Batch& batch, const Var& inpu
   return layers_.forward(context, x,
                          {.rotary = rotary_rows(context, whole_rows(x)),
                           .attention_mask = batch[kAttentionMask],
-                          .window_rotary = window_rotary_rows(context, whole_rows(x))});
+                          .window_rotary = window_rotary_rows(context, whole_rows(x)),
+                          .query_factors = query_factor_rows(context, whole_rows(x))});
 }
 
 Var TextClassifier::logits(Context& context, const Batch& batch, const Var& input) const {

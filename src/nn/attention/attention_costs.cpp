@@ -70,7 +70,8 @@ LayerWork self_attention_work(const ModelConfig& model, const config::LayerSpec&
                  .key_width = d,
                  .value_width = d,
                  .causal = spec.causal,
-                 .window = window_of(model, spec)};
+                 .window = window_of(model, spec),
+                 .chunk = spec.chunk};
   const auto q = static_cast<double>(queries), kv = static_cast<double>(keys);
   work.moved.push_back({2 * (q + kv), Share::tensor});  // positions turn queries and keys
   work.kept.push_back({q + 2 * kv, Share::tensor});

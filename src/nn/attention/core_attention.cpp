@@ -30,6 +30,7 @@ CoreAttention::CoreAttention(const Builder& builder, Index layer_number,
   settings_.softcap = static_cast<float>(config.attn_logit_softcapping.value_or(0));
   settings_.window =
       config::layer_spec(config, layer_number).window ? (*config.window_size)[0] : -1;
+  settings_.chunk = config::layer_spec(config, layer_number).chunk;
   heads_ = config.num_attention_heads;
   tells_largest_ = config.qk_clip || config.log_max_attention_logit;
   make_sink(builder.child("core_attention"));

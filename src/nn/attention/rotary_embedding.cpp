@@ -63,6 +63,21 @@ ops::RotaryTables make_window_rotary_tables(device::Device& device,
   return make_rotary_tables(device, local, s, dtype);
 }
 
+/// 1 + growth ln(1 + floor((p + 1) / floor)).
+tensor::Tensor make_query_factors(device::Device& device, const config::ModelConfig& config,
+                                  Index s) {
+  if (!config.query_scale) {
+    return {};
+  }
+  const tensor::Tensor factors = tensor::empty_on_host(device, {s, 1}, DType::f32);
+  const Index filled = device.computes() ? s : 0;
+  for (Index position = 0; position < filled; ++position) {
+    const auto steps = static_cast<double>((position + 1) / config.query_scale->floor);
+    store(factors, position, 1 + config.query_scale->growth * std::log1p(steps));
+  }
+  return tensor::to_device(device, factors);
+}
+
 namespace {
 
 constexpr double kLlama3Context = 8192, kLlama3LowFactor = 1;

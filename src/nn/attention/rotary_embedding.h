@@ -17,6 +17,11 @@ ops::RotaryTables make_window_rotary_tables(device::Device& device,
                                             const config::ModelConfig& config, Index s,
                                             DType dtype);
 
+/// The factors of queries at positions 0 .. s-1 in layers that do not rotate, [s, 1], fp32, on the
+/// device; absent without --query-scale-floor.
+tensor::Tensor make_query_factors(device::Device& device, const config::ModelConfig& config,
+                                  Index s);
+
 /// Angles per position of a rotary embedding, and the factor on cos and sin.
 struct RotaryFrequencies {
   std::vector<double> inverse;  // [r], radians per position; fp32 values

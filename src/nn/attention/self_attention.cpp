@@ -84,8 +84,11 @@ Var SelfAttention::normed_queries_and_keys(Context& context, Var qkv) const {
   return query_norm_ ? ops::qk_norm(context, qkv, share_.local, *query_norm_, *key_norm_) : qkv;
 }
 
-/// Layers with a window may have tables of their own.
-Var SelfAttention::rotated(Context& context, Var qkv, const LayerInputs& inputs) const {
+/// Layers with a window may have tables of their own; those that do not rotate may scale queries.
+Var SelfAttention::positioned(Context& context, Var qkv, const LayerInputs& inputs) const {
+  if (!rotates_ && inputs.query_factors) {
+    return ops::scaled_queries(context, qkv, share_.local, inputs.query_factors);
+  }
   const auto& tables = windowed_ && inputs.window_rotary ? inputs.window_rotary : inputs.rotary;
   return tables && rotates_ ? ops::rotary(context, qkv, share_.local, *tables) : qkv;
 }
@@ -101,7 +104,7 @@ BranchOutput SelfAttention::forward(Context& context, const autograd::Recomputab
                                           share_.local.queries_per_group() * share_.local.head_dim);
   }
   qkv = normed_queries_and_keys(context, ops::join_keys_values(context, qkv, share_, shared_));
-  Var attended = core_.forward(context, rotated(context, std::move(qkv), inputs), inputs);
+  Var attended = core_.forward(context, positioned(context, std::move(qkv), inputs), inputs);
   if (gated_) {
     attended = ops::output_gate(context, attended, gate);
   }

@@ -23,8 +23,8 @@ class SelfAttention final : public Mixer {
   void make_norms(const Builder& builder);
   void make_updates(const Builder& builder);
   autograd::Var normed_queries_and_keys(autograd::Context& context, autograd::Var qkv) const;
-  autograd::Var rotated(autograd::Context& context, autograd::Var qkv,
-                        const LayerInputs& inputs) const;
+  autograd::Var positioned(autograd::Context& context, autograd::Var qkv,
+                           const LayerInputs& inputs) const;
 
   ops::TensorParallel shared_;
   ops::QkvShare share_;

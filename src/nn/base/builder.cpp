@@ -19,6 +19,11 @@ tensor::Shard Builder::piece(int dim, Index extent, Index blocks) const {
   return tensor::even_shard(dim, extent, {shared.rank(), shared.size()}, blocks);
 }
 
+tensor::Shard Builder::expert_piece(int dim, Index extent, Index blocks) const {
+  const comm::Group& shared = *groups().expert_tensor;
+  return tensor::even_shard(dim, extent, {shared.rank(), shared.size()}, blocks);
+}
+
 /// Rows of a fused matrix whose parts are cut each for itself.
 tensor::Shard Builder::pieces_of_parts(std::initializer_list<Index> parts) const {
   const Index ranks = tensor_parallel().size(), rank = tensor_parallel().rank();
@@ -89,17 +94,14 @@ Parameter& Builder::output_weight(const std::string& name, Index out, Index in) 
 
 Parameter& Builder::expert_weight(const std::string& name, Index out, Index in,
                                   Index blocks) const {
-  const comm::Group& group = *groups().expert_tensor;
-  const tensor::Shard rows = tensor::even_shard(0, out, {group.rank(), group.size()}, blocks);
-  Parameter& parameter = in_few_bits(weight(name, {out, in}, rows, input_std()));
+  Parameter& parameter =
+      in_few_bits(weight(name, {out, in}, expert_piece(0, out, blocks), input_std()));
   parameter.placement.expert = true;
   return parameter;
 }
 
 Parameter& Builder::expert_output_weight(const std::string& name, Index out, Index in) const {
-  const comm::Group& group = *groups().expert_tensor;
-  const tensor::Shard columns = tensor::even_shard(1, in, {group.rank(), group.size()});
-  Parameter& parameter = in_few_bits(weight(name, {out, in}, columns, output_std()));
+  Parameter& parameter = in_few_bits(weight(name, {out, in}, expert_piece(1, in), output_std()));
   parameter.placement.expert = true;
   return parameter;
 }

@@ -55,6 +55,8 @@ class Builder {
   Parameter& output_weight(const std::string& name, Index out, Index in) const;
   /// Creates a weight that starts at std / sqrt(branches): as many write into the residual stream.
   Parameter& output_weight(const std::string& name, Index out, Index in, Index branches) const;
+  /// The same over the ranks of groups().expert_tensor, which share each expert.
+  tensor::Shard expert_piece(int dim, Index extent, Index blocks = 1) const;
   /// Creates an expert's weight, whose pieces lie on the ranks of groups().expert_tensor. Rows are
   /// cut in each of `blocks` blocks.
   Parameter& expert_weight(const std::string& name, Index out, Index in, Index blocks) const;

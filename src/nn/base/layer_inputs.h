@@ -25,6 +25,8 @@ struct LayerInputs {
   std::optional<Memory> memory = {};
   // Of layers with a window; absent: the same as of the others.
   std::optional<ops::RotaryTables> window_rotary = {};
+  // Of queries in layers that do not rotate, [s], fp32; absent: they stay as they are.
+  tensor::Tensor query_factors = {};
 };
 
 }  // namespace mpitron::nn

@@ -36,6 +36,7 @@ struct ScoreWork {
   Index value_width = 0;
   bool causal = true;
   std::optional<Index> window;  // positions to the left that a query sees
+  Index chunk = 0;              // positions whose keys a query sees; 0: all
 };
 
 /// Numbers of a token.

@@ -4,7 +4,9 @@
 #include "ops/linear/grouped_linear.h"
 #include "ops/linear/linear.h"
 
-// Low-rank updates of experts.
+// Low-rank updates of experts. Where ranks share each expert, B is cut by rows in linear_fc1 and A
+// by columns in linear_fc2, so that a rank's update is a part of the rows or a summand, as what it
+// makes without one.
 
 namespace mpitron::nn {
 
@@ -27,7 +29,8 @@ ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,
     }
     Update update{.scale = chosen->scale, .blocks = part.blocks};
     for (const Builder& expert : experts) {
-      const auto [a, b] = expert.child(part.name).low_rank_factors({part.out, in}, chosen->rank);
+      const auto [a, b] = expert.child(part.name).low_rank_factors({part.out, in}, chosen->rank,
+                                                                   part.rows, part.columns);
       a.placement.expert = b.placement.expert = true;
       update.a.push_back(&a);
       update.b.push_back(&b);

@@ -40,13 +40,16 @@ Experts::Experts(const Builder& builder)
 }
 
 void Experts::make_updates(const std::vector<Builder>& experts, Index h, Index ffn) {
+  const Builder& one = experts.front();
+  const Index width = ffn / one.groups().expert_tensor->size();
+  const tensor::Shard rows = one.expert_piece(0, ffn), columns = one.expert_piece(1, ffn);
   std::vector<ExpertUpdates::Part> parts;
   if (activation_.gated) {
-    parts.push_back({"gate_proj", ffn, {.width = ffn}});
+    parts.push_back({"gate_proj", ffn, {.width = width}, rows});
   }
-  parts.push_back({"up_proj", ffn, {.first = activation_.gated ? ffn : 0, .width = ffn}});
+  parts.push_back({"up_proj", ffn, {.first = activation_.gated ? width : 0, .width = width}, rows});
   fc1_updates_ = ExpertUpdates(experts, h, parts);
-  fc2_updates_ = ExpertUpdates(experts, ffn, {{"down_proj", h, {.width = h}}});
+  fc2_updates_ = ExpertUpdates(experts, ffn, {{"down_proj", h, {.width = h}, {}, columns}});
 }
 
 /// Applies the activation to x, weighed where the tokens are not; neither is kept where it is

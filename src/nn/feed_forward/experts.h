@@ -19,14 +19,17 @@ struct AdaptedRun {
 /// (nn/base/low_rank_updates.h). All experts of a layer have the rank and factor of its first one.
 class ExpertUpdates {
  public:
+  /// A part of `out` rows in the whole model, `blocks` on this rank: its `rows`, or `columns` of
+  /// its inputs, lie here.
   struct Part {
     const char* name = "";
     Index out = 0;
     ops::OutputBlocks blocks = {};
+    tensor::Shard rows = {}, columns = {};
   };
 
   ExpertUpdates() = default;
-  /// `experts`: where each expert's parameters are made.
+  /// `experts`: where each expert's parameters are made, whose inputs are `in` in the whole model.
   ExpertUpdates(const std::vector<Builder>& experts, Index in, const std::vector<Part>& parts);
 
   bool empty() const { return updates_.empty(); }

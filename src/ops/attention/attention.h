@@ -15,6 +15,7 @@ struct AttentionSettings {
   float scale = 1;
   bool causal = true;
   Index window = -1;    // keys before the query that stay visible; -1: all
+  Index chunk = 0;      // a query sees keys of its own chunk of so many positions; 0: of all
   float softcap = 0;    // bound of the scores; 0: none
   tensor::Tensor mask;  // [b or 1, s or 1, positions of keys], u8, 1 = hidden; optional
   kernels::DropoutMask dropout;

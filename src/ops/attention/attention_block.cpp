@@ -3,6 +3,7 @@
 #include "autograd/gradient.h"
 #include "kernels/attention/attention_sink.h"
 #include "kernels/elementwise/elementwise.h"
+#include "ops/attention/attention_chunks.h"
 
 // The step that all attentions share: one kernel launch of some queries on some keys, forward or
 // backward, with what belongs to it (bias, mask, dropout, sink). Attentions over a sequence that
@@ -67,7 +68,7 @@ void launch_forward(Context& context, const ConstTensorView& queries, const Atte
   set_inputs(kernel, queries, keys, settings);
   kernel.o = heads_of(to.o.view(), settings.layout);
   kernel.lse = to.lse.view();
-  context.launch_with_workspace(kernel);
+  launch_in_chunks(context, kernel, settings.chunk);
 }
 
 void launch_backward(Context& context, const ConstTensorView& queries, const AttentionKeys& keys,
@@ -82,7 +83,7 @@ void launch_backward(Context& context, const ConstTensorView& queries, const Att
   kernel.dk = gradients.dk;
   kernel.dv = gradients.dv;
   kernel.dbias = gradients.dbias;
-  context.launch_with_workspace(kernel);
+  launch_in_chunks(context, kernel, settings.chunk);
 }
 
 namespace {

@@ -87,7 +87,6 @@ Tensor attend_cached(Context& context, kernels::CachedAttention kernel, DType ty
   const bool shared = ranks.size() > 1;
   const Tensor o = context.empty({rows, n, kernel.value_cache.size(3)}, shared ? DType::f32 : type);
   kernel.o = o.view();
-  kernel.table = context.cached->table.view();
   if (!shared) {
     context.launch_with_workspace(kernel);
     return o;
@@ -118,7 +117,10 @@ Var cached_attention(Context& context, const Var& qkv, const AttentionSettings& 
   const QkvLayout& layout = settings.layout;
   const Layer& layer = cache_of(context, layout, fused.dtype, number);
   append(context, fused, layout, layer);
-  kernels::CachedAttention kernel = cached_attention_of(settings, context.cached->pieces);
+  const autograd::CachedPass& pass = *context.cached;
+  kernels::CachedAttention kernel =
+      cached_attention_of(settings, settings.chunk > 0 ? pass.chunked : pass.pieces);
+  kernel.table = (settings.chunk > 0 ? pass.chunked_table : pass.table).view();
   kernel.q = layout.queries(fused);
   kernel.key_cache = layer.keys.view();
   kernel.value_cache = layer.values.view();

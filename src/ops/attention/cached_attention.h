@@ -19,8 +19,8 @@ namespace mpitron::ops {
 Var cached_attention(Context& context, const Var& qkv, const AttentionSettings& settings,
                      Index number, comm::Group& ranks);
 
-/// Attends with queries of all rows to this rank's caches and joins the other ranks' parts: the
-/// result is this rank's piece of the rows, [t, n, dv] of `type`.
+/// Attends with queries of all rows to this rank's caches, by the kernel's pieces and table, and
+/// joins the other ranks' parts: the result is this rank's piece of the rows, [t, n, dv] of `type`.
 tensor::Tensor attend_cached(Context& context, kernels::CachedAttention kernel, DType type,
                              comm::Group& ranks);
 

@@ -199,6 +199,7 @@ Var cached_latent_attention(Context& context, const CachedLatents& x, const Late
                                .y = head_columns(absorbed.view(), r, of_key)});
   const Tensor queries = join_first(context, absorbed, *x.ranks);
   kernels::CachedAttention attention = cached_attention_of(settings, context.cached->pieces);
+  attention.table = context.cached->table.view();
   attention.q = queries.view();
   attention.key_cache = keys;
   attention.value_cache = latents;

@@ -26,25 +26,6 @@ void rotate(Context& context, const Tensor& qkv, const QkvLayout& layout,
       .inverse = inverse});
 }
 
-/// Rows of a table [s, r]: cut out where they are neighbours, else copied.
-Tensor rows_of(Context& context, const Tensor& table, const SequenceSlice& positions) {
-  const SequenceMap& map = positions.map;
-  if (map.whole()) {
-    return table.slice(0, 0, positions.length);
-  }
-  const Tensor rows = context.empty({positions.length, table.shape()[1]}, table.dtype());
-  const auto copy = [&](Index begin, Index end) {
-    if (begin < end) {
-      context.launch(kernels::Cast{.x = table.slice(0, map(begin), map(end - 1) + 1).view(),
-                                   .y = rows.slice(0, begin, end).view()});
-    }
-  };
-  const Index split = std::min(map.split, positions.length);
-  copy(0, split);
-  copy(split, positions.length);
-  return rows;
-}
-
 struct RotaryBackward {
   Slot qkv_slot;
   QkvLayout layout;
@@ -68,16 +49,39 @@ Var rotary(Context& context, const Var& qkv, const QkvLayout& layout, const Rota
   return result;
 }
 
+/// Rows that are no neighbours are copied.
+Tensor position_rows(Context& context, const Tensor& table, const SequenceSlice& positions) {
+  const SequenceMap& map = positions.map;
+  if (map.whole()) {
+    return table.slice(0, 0, positions.length);
+  }
+  const Tensor rows = context.empty({positions.length, table.shape()[1]}, table.dtype());
+  const auto copy = [&](Index begin, Index end) {
+    if (begin < end) {
+      context.launch(kernels::Cast{.x = table.slice(0, map(begin), map(end - 1) + 1).view(),
+                                   .y = rows.slice(0, begin, end).view()});
+    }
+  };
+  const Index split = std::min(map.split, positions.length);
+  copy(0, split);
+  copy(split, positions.length);
+  return rows;
+}
+
+Tensor position_rows(Context& context, const Tensor& table, const Tensor& positions) {
+  return take_rows(context, table, positions);
+}
+
 RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
                          const SequenceSlice& positions) {
-  return {.cos = rows_of(context, tables.cos, positions),
-          .sin = rows_of(context, tables.sin, positions),
+  return {.cos = position_rows(context, tables.cos, positions),
+          .sin = position_rows(context, tables.sin, positions),
           .interleaved = tables.interleaved};
 }
 
 RotaryTables rotary_rows(Context& context, const RotaryTables& tables, const Tensor& positions) {
-  return {.cos = take_rows(context, tables.cos, positions),
-          .sin = take_rows(context, tables.sin, positions),
+  return {.cos = position_rows(context, tables.cos, positions),
+          .sin = position_rows(context, tables.sin, positions),
           .interleaved = tables.interleaved};
 }
 

@@ -14,6 +14,13 @@ struct RotaryTables {
   bool interleaved = false;
 };
 
+/// The rows of a table, [s, ..], of which it has one for every position; by a slice of them cut out
+/// where they are neighbours. `positions`: [t], int64.
+tensor::Tensor position_rows(Context& context, const tensor::Tensor& table,
+                             const SequenceSlice& positions);
+tensor::Tensor position_rows(Context& context, const tensor::Tensor& table,
+                             const tensor::Tensor& positions);
+
 /// The tables' rows at some positions, of which the tables hold all.
 RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
                          const SequenceSlice& positions);
@@ -26,5 +33,12 @@ RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
 ///
 /// Numerical contract: rotary.h; backward is the inverse rotation of the gradient.
 Var rotary(Context& context, const Var& qkv, const QkvLayout& layout, const RotaryTables& tables);
+
+/// Multiplies the query heads of a fused qkv by a factor of their position, in place: the op that
+/// made qkv must not have saved it. `factors`: [s], fp32.
+///
+/// Numerical contract: fp32, one rounding; backward is the same of the gradient.
+Var scaled_queries(Context& context, const Var& qkv, const QkvLayout& layout,
+                   const tensor::Tensor& factors);
 
 }  // namespace mpitron::ops

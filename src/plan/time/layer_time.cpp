@@ -32,8 +32,11 @@ bool runs_again(const config::ModelConfig& model, std::optional<config::Recomput
 
 /// Returns the visible keys of a query over all keys, in the mean over a sequence: half of them for
 /// a causal one; with a window its width on each visible side, less the triangle that the end of
-/// the sequence there lacks.
+/// the sequence there lacks; of a chunk half.
 double visible_share(const nn::ScoreWork& scores, double sequence) {
+  if (scores.chunk > 0 && static_cast<double>(scores.chunk) < sequence) {
+    return static_cast<double>(scores.chunk) / sequence / 2;
+  }
   if (scores.window && static_cast<double>(*scores.window) < sequence) {
     const double w = static_cast<double>(*scores.window) / sequence;
     return scores.causal ? w - w * w / 2 : 2 * w - w * w;

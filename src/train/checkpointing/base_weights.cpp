@@ -44,15 +44,19 @@ CheckpointSource newest_base(comm::World& world, config::CheckpointConfig config
   return sources.front();
 }
 
-/// The name of a factor in a folder of PEFT.
-std::string peft_name(const autograd::Parameter& parameter) {
+/// The name of a factor in a folder of PEFT, in Llama's words or in Llama 4's.
+std::string peft_name(const autograd::Parameter& parameter, const io::PeftFolder& folder) {
   const auto [module, factor] = factor_name(parameter);
-  return io::kPeftPrefix + module + "." + factor;
+  const auto named = [&, &factor = factor](const std::string& place) {
+    return io::kPeftPrefix + place + "." + factor;
+  };
+  const std::string other = named(config::module_of_llama4(module));
+  return folder.weights().find(other) != nullptr ? other : named(module);
 }
 
 /// Says what is wrong with the file's tensor of this parameter; empty where it fits.
 std::string problem_of(const autograd::Parameter& parameter, const io::PeftFolder& folder) {
-  const std::string name = peft_name(parameter);
+  const std::string name = peft_name(parameter, folder);
   const auto* const tensor = folder.weights().find(name);
   if (tensor == nullptr) {
     return name + " is missing";
@@ -235,19 +239,25 @@ std::string stored_adapter_config(const config::LoraConfig& config, const std::s
   return io::peft_config_json(stored);
 }
 
-/// Rank, alpha and targets as PEFT has written them.
+/// Rank, alpha and targets as PEFT has written them, in Llama's words.
 config::LoraConfig adapter_config(const io::PeftFolder& folder, bool base_in_4_bits) {
   const io::PeftConfig& stored = folder.config();
   config::LoraConfig config{.rank = stored.rank,
                             .alpha = stored.alpha,
                             .dropout = stored.dropout,
                             .rank_stabilised = stored.rank_stabilised,
-                            .target_modules = folder.modules(),
+                            .target_modules = {},
                             .rank_pattern = {},
-                            .alpha_pattern = stored.alpha_pattern,
+                            .alpha_pattern = {},
                             .base_in_4_bits = base_in_4_bits};
+  for (const std::string& module : folder.modules()) {
+    config.target_modules.push_back(config::module_of_llama(module));
+  }
   for (const auto& [module, rank] : stored.rank_pattern) {
-    config.rank_pattern[module] = static_cast<Index>(rank);
+    config.rank_pattern[config::module_of_llama(module)] = static_cast<Index>(rank);
+  }
+  for (const auto& [module, alpha] : stored.alpha_pattern) {
+    config.alpha_pattern[config::module_of_llama(module)] = alpha;
   }
   return config;
 }
@@ -261,8 +271,10 @@ FactorName factor_name(const autograd::Parameter& parameter) {
 /// parameter of any rank can take are an error, since their effect would be missing.
 void take_adapter(device::Device& device, autograd::ParameterList& parameters, Index layers,
                   const io::PeftFolder& folder) {
-  const std::vector<std::string> all = folder.modules();
-  std::set<std::string> unused(all.begin(), all.end());
+  std::set<std::string> unused;
+  for (const std::string& module : folder.modules()) {
+    unused.insert(config::module_of_llama(module));
+  }
   PartHere part{.layers = layers};
   std::vector<std::string> problems;
   for (autograd::Parameter& parameter : parameters) {
@@ -275,7 +287,7 @@ void take_adapter(device::Device& device, autograd::ParameterList& parameters, I
     unused.erase(factor_name(parameter).module);
     const std::string problem = problem_of(parameter, folder);
     if (problem.empty()) {
-      take_stored(device, folder.weights().at(peft_name(parameter)), parameter);
+      take_stored(device, folder.weights().at(peft_name(parameter, folder)), parameter);
     } else {
       problems.push_back(problem);
     }

@@ -181,6 +181,68 @@ TEST_F(Adapter, IsTrainedResumedExportedAndTakenUp) {
                  "there is no adapter theirs; there is base, own, other");
 }
 
+/// Its MLPs and shared experts have names of their own, by which it goes and comes back.
+TEST_F(Adapter, OfALlama4HasItsNames) {
+  const Words llama4 = kLlama + Words{"--seq-length",
+                                      "32",
+                                      "--max-position-embeddings",
+                                      "32",
+                                      "--rotary-interleaved",
+                                      "--num-experts",
+                                      "2",
+                                      "--moe-layer-freq",
+                                      "[0,1]",
+                                      "--moe-shared-expert-intermediate-size",
+                                      "32",
+                                      "--moe-ffn-hidden-size",
+                                      "32",
+                                      "--disable-bias-linear",
+                                      "--moe-router-score-function",
+                                      "sigmoid",
+                                      "--moe-router-topk",
+                                      "1",
+                                      "--moe-apply-probs-on-input",
+                                      "--attention-chunk-size",
+                                      "16"};
+  ASSERT_EQ(run(llama4 + Words{"--save", "long"}).code, 0);
+  const Words tune = llama4 + Words{"--pretrained-checkpoint", "long", "--lr", "0.05"};
+  const Finished tuned_one = run(tune + kUpdates + Words{"--lora-dropout", "0", "--save", "tuned"});
+  ASSERT_EQ(tuned_one.code, 0) << tuned_one.err;
+  ASSERT_EQ(run({"adapter", "--load", "tuned", "--output", "tuned_peft"}).code, 0);
+  const io::PeftFolder folder(folder_ / "tuned_peft");
+  const std::vector<std::string> modules = folder.modules();
+  for (const char* name :
+       {"model.layers.0.feed_forward.down_proj", "model.layers.1.feed_forward.experts.1.down_proj",
+        "model.layers.1.feed_forward.shared_expert.down_proj"}) {
+    EXPECT_EQ(std::ranges::count(modules, name), 1) << name;
+  }
+  const Finished again = run(tune + Words{"--load-adapter", "tuned_peft", "--save", "again", "--lr",
+                                          "0", "--min-lr", "0", "--weight-decay", "0"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  ASSERT_EQ(run({"adapter", "--load", "again", "--output", "again_peft"}).code, 0);
+  EXPECT_EQ(bytes("again_peft/adapter_model.safetensors"),
+            bytes("tuned_peft/adapter_model.safetensors"));
+  const Finished merged =
+      run({"convert", "--from", "long", "--to", "merged", "--to-format", "huggingface",
+           "--model-type", "llama4_text", "--merge-adapter", "tuned_peft"});
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  const Words generate = {"generate",
+                          "--tokenizer-type",
+                          "NullTokenizer",
+                          "--vocab-size",
+                          "63",
+                          "--num-tokens-to-generate",
+                          "24",
+                          "--prompts",
+                          "1 2 3",
+                          "--load"};
+  const Finished adapted = run(generate + Words{"long", "--adapter", "own=tuned_peft"});
+  EXPECT_EQ(adapted.code, 0) << adapted.err;
+  EXPECT_EQ(adapted.out, run(generate + Words{"merged"}).out);
+  expect_refused(generate + Words{"long", "--inference-dynamic-batching-block-size", "32"}, 2,
+                 "the chunks of 16 positions within which the model attends; give 16 or less");
+}
+
 TEST_F(Adapter, OfAnotherModelIsRefused) {
   ASSERT_EQ(run(tuned(kUpdates + Words{"--save", "updates"})).code, 0);
   ASSERT_EQ(run(kLlama + Words{"--seed", "7", "--save", "other"}).code, 0);

@@ -34,6 +34,15 @@ TEST(ResolveLaterReleases, LayersAsGemmas) {
   EXPECT_EQ(model.softmax_scale, 0.2);
 }
 
+TEST(ResolveLaterReleases, LayersAsLlama4s) {
+  const ModelConfig model = model_of("--attention-chunk-size 32 --query-scale-floor 16");
+  EXPECT_EQ(model.attention_chunk_size, 32);
+  ASSERT_TRUE(model.query_scale.has_value());
+  EXPECT_EQ(model.query_scale->floor, 16);
+  EXPECT_EQ(model.query_scale->growth, 0.1);
+  EXPECT_FALSE(model_of("").attention_chunk_size || model_of("").query_scale);
+}
+
 TEST(ResolveLaterReleases, TheWidthOfMupIsRelativeToTheBaseModels) {
   EXPECT_FALSE(model_of("").mup.has_value());
   const auto mup = model_of("--use-mup --mup-base-hidden-size 16").mup;

@@ -53,7 +53,7 @@ TEST(CheckpointArguments, PartsOfGemmasAndOfLlama4AreTheModels) {
                         "--scale-embeddings --window-size 7,0 --rotary-base-local 100 "
                         "--rotary-seq-len-interpolation-factor 8 --query-pre-attn-scalar 24 "
                         "--attn-logit-softcapping 50 --final-logit-softcapping 30 --qk-l2-norm "
-                        "--qk-l2-norm-with-rope-only --no-rope-freq 2"),
+                        "--qk-l2-norm-with-rope-only --no-rope-freq 2 --query-scale-floor 16"),
       .path = "a/checkpoint.h5"};
   const ParsedRun parsed = parse_with("--load a", checkpoint);
   EXPECT_FALSE(test::has_finding(parsed, "E351") || test::has_finding(parsed, "E354"));
@@ -66,6 +66,7 @@ TEST(CheckpointArguments, PartsOfGemmasAndOfLlama4AreTheModels) {
   EXPECT_EQ(model.query_pre_attn_scalar, 24);
   EXPECT_EQ(model.attn_logit_softcapping, 50);
   EXPECT_EQ(model.final_logit_softcapping, 30);
+  EXPECT_EQ(model.query_scale.value().floor, 16);
 }
 
 TEST(CheckpointArguments, EncodersTakeTheirPositionsAndNothingOfOtherModels) {

@@ -36,33 +36,41 @@ TEST(Llama4Config, ReadsFilesWithoutLists) {
   EXPECT_FALSE(model_of(with(kFamily, {{"use_qk_norm", false}})).qk_l2_norm);
 }
 
-/// Longer sequences attend to chunks, or have their queries scaled.
-TEST(Llama4Config, SequencesEndWhereLongerOnesAreComputedInAnotherWay) {
-  const auto longest = [](const test::Json& change) {
-    return model_of(with(kFamily, change)).max_position_embeddings;
-  };
-  EXPECT_EQ(longest({{"max_position_embeddings", 1000000}}), 8191);
-  EXPECT_EQ(longest({{"max_position_embeddings", 1000000}, {"floor_scale", 100}}), 99);
-  EXPECT_EQ(longest({{"max_position_embeddings", 1000000}, {"attention_chunk_size", 64}}), 64);
-  EXPECT_EQ(longest({{"max_position_embeddings", 9000},
-                     {"attn_temperature_tuning", false},
-                     {"attention_chunk_size", nullptr}}),
-            9000);
+TEST(Llama4Config, ReadsChunksAndScalesOfLongSequences) {
+  const config::ModelConfig model = model_of(with(kFamily, {{"max_position_embeddings", 1000000},
+                                                            {"attention_chunk_size", 64},
+                                                            {"floor_scale", 100},
+                                                            {"attn_scale", 0.2}}));
+  EXPECT_EQ(model.max_position_embeddings, 1000000);
+  EXPECT_EQ(model.attention_chunk_size, 64);
+  ASSERT_TRUE(model.query_scale.has_value());
+  EXPECT_EQ(model.query_scale->floor, 100);
+  EXPECT_EQ(model.query_scale->growth, 0.2);
+  const config::ModelConfig plain = model_of(
+      with(kFamily, {{"attn_temperature_tuning", false}, {"attention_chunk_size", nullptr}}));
+  EXPECT_FALSE(plain.attention_chunk_size || plain.query_scale);
+  EXPECT_TRUE(model_of(with(kFamily, {{"attn_temperature_tuning", 4}})).query_scale);
 }
 
-/// The bounds of the file stay where they are; a model of other lengths gets bounds of its own.
-TEST(Llama4Config, WritesBoundsThatFitTheModel) {
-  const test::Json before = with(kFamily, {{"max_position_embeddings", 1000000}});
-  ModelDescription description = read_hugging_face_config(before.dump(), "config.json", 8);
+TEST(Llama4Config, WritesWhatTheModelComputes) {
+  ModelDescription description = read_hugging_face_config(
+      with(kFamily, {{"layer_types", {"chunked_attention", "chunked_attention", "full_attention"}}})
+          .dump(),
+      "config.json", 8);
   const auto written = [&] {
     return test::Json::parse(write_hugging_face_config(description, kFamily));
   };
-  EXPECT_EQ(written().at("max_position_embeddings"), 1000000);
-  EXPECT_EQ(written().at("attention_chunk_size"), 8192);
-  description.model.max_position_embeddings = 20000;
-  EXPECT_EQ(written().at("max_position_embeddings"), 20000);
-  EXPECT_EQ(written().at("attention_chunk_size"), 20000);
+  description.model.attention_chunk_size = 12;
+  description.model.query_scale = {.floor = 20};
+  EXPECT_EQ(written().at("attention_chunk_size"), 12);
+  EXPECT_EQ(written().at("attn_temperature_tuning"), true);
+  EXPECT_EQ(written().at("floor_scale"), 20);
+  EXPECT_EQ(written().at("layer_types")[0], "chunked_attention");
+  description.model.attention_chunk_size.reset();
+  description.model.query_scale.reset();
+  EXPECT_TRUE(written().at("attention_chunk_size").is_null());
   EXPECT_EQ(written().at("attn_temperature_tuning"), false);
+  EXPECT_EQ(written().at("layer_types")[0], "full_attention");
 }
 
 TEST(Llama4Config, RefusesWhatWouldChangeTheModel) {
@@ -71,7 +79,8 @@ TEST(Llama4Config, RefusesWhatWouldChangeTheModel) {
       {{{"no_rope_layers", {1, 0}}}, "no_rope_layers"},
       {{{"moe_layers", test::Json::array()}}, "no layer with experts"},
       {{{"attention_bias", true}}, "attention_bias"},
-      {{{"floor_scale", 1}}, "floor_scale"},
+      {{{"attn_scale", 0.0}}, "attn_scale"},
+      {{{"layer_types", {"full_attention", "chunked_attention", "full_attention"}}}, "layer_types"},
       {{{"hidden_act", "gelu"}}, "silu"},
       {{{"model_type", "llama4"}}, "llama4_text"},
   };

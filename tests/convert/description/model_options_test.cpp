@@ -61,8 +61,13 @@ TEST(ModelOptions, WhatGemmasLayersHaveIsReadAsItWasWritten) {
 
 TEST(ModelOptions, LayersThatDoNotRotateAreReadAsTheyWereWritten) {
   JsonObject json;
-  write_attention(read(R"(, "position_embedding_type": "rope", "no_rope_freq": "[0,1]")"), json);
+  write_attention(read(R"(, "position_embedding_type": "rope", "no_rope_freq": "[0,1]",
+                            "attention_chunk_size": 32, "query_scale_floor": 16)"),
+                  json);
   EXPECT_EQ(json.text("no_rope_freq"), "[0,1]");
+  EXPECT_EQ(json.size("attention_chunk_size"), 32);
+  EXPECT_EQ(json.size("query_scale_floor"), 16);
+  EXPECT_EQ(json.real("query_scale_growth", 0), 0.1);
 }
 
 }  // namespace model_options_test

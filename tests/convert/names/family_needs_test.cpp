@@ -33,7 +33,7 @@ TEST(FamilyNeeds, PartsOfNewerModelsAreToldOneByOne) {
   EXPECT_EQ(unmet(norms_in_front(gemma)), 6U);
   EXPECT_EQ(unmet(unlimited(gemma)), 1U);  // windows
   const config::ModelConfig llama4 = test::model_of(test::with("llama4_text", {}));
-  EXPECT_EQ(unmet(rotating_layers(llama4)), 2U);
+  EXPECT_EQ(unmet(rotating_layers(llama4)), 4U);
   EXPECT_EQ(unmet(plain_routing(*llama4.moe)), 2U);  // sigmoid, weights in front
 }
 

@@ -47,6 +47,18 @@ TEST_F(RotaryTablesTest, LayersWithAWindowHaveABaseOfTheirOwn) {
   EXPECT_NEAR(test::values_of(tables.sin)[3 * 4 + 2], std::sin(0.3), 1e-7);
 }
 
+/// Positions 0 to 2 stay as they are; 3 to 6 have ln 2, 7 to 10 ln 3.
+TEST_F(RotaryTablesTest, FactorsOfQueriesGrowInSteps) {
+  EXPECT_FALSE(make_query_factors(*device_, config_, 8));
+  config_.query_scale = {.floor = 4, .growth = 0.5};
+  const std::vector<double> factors = test::values_of(make_query_factors(*device_, config_, 8));
+  ASSERT_EQ(factors.size(), 8U);
+  EXPECT_EQ(factors[2], 1);
+  EXPECT_NEAR(factors[3], 1 + 0.5 * std::log(2), 1e-7);
+  EXPECT_EQ(factors[6], factors[3]);
+  EXPECT_NEAR(factors[7], 1 + 0.5 * std::log(3), 1e-7);
+}
+
 /// The reference rounds the tables to the activations' type.
 TEST_F(RotaryTablesTest, AreRoundedToTheActivationsType) {
   const ops::RotaryTables half = make_rotary_tables(*device_, config_, 3, DType::bf16);

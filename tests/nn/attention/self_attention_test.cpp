@@ -94,6 +94,34 @@ TEST_F(SelfAttentionTest, AWindowAndAMaskHideEarlierPositions) {
   EXPECT_EQ(attention_step(masked).output, windowed.output);
 }
 
+TEST_F(SelfAttentionTest, LayersThatRotateAttendWithinChunks) {
+  const Step full = attention_step({});
+  config_.no_rope_layers = {false, true, false, false};
+  config_.attention_chunk_size = 2;
+  std::vector<std::uint8_t> hidden(25);
+  for (std::size_t i = 0; i < 25; ++i) {
+    hidden[i] = i % 5 / 2 != i / 5 / 2;
+  }
+  const Step chunked = attention_step({}, 1);
+  EXPECT_EQ(attention_step({}, 2), full);
+  config_.attention_chunk_size.reset();
+  const LayerInputs masked{.rotary = {},
+                           .attention_mask = test::make_mask(*device_, {1, 5, 5}, hidden)};
+  EXPECT_EQ(attention_step(masked).output, chunked.output);
+}
+
+TEST_F(SelfAttentionTest, LayersThatDoNotRotateScaleQueries) {
+  config_.no_rope_layers = {false, true, false, false};
+  config_.query_scale = {.floor = 2};
+  LayerInputs inputs;
+  const Step plain = attention_step(inputs, 2);
+  inputs.query_factors = make_query_factors(*device_, config_, 5);
+  EXPECT_EQ(attention_step(inputs, 1), plain);
+  const Step scaled = attention_step(inputs, 2);
+  EXPECT_NE(scaled, plain);
+  EXPECT_EQ(scaled.output[0], plain.output[0]);  // position 0 has a factor of 1
+}
+
 TEST_F(SelfAttentionTest, LayersWithAWindowHaveRotaryTablesOfTheirOwn) {
   config_.window_size = {{2, 0}};
   config_.window_layers = {true, false, true, true};

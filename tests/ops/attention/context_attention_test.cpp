@@ -114,6 +114,18 @@ TEST(ContextAttention, WindowsEndInOtherRanksChunks) {
   }
 }
 
+/// Of some chunks a rank has queries and another one the keys.
+TEST(ContextAttention, ChunksEndInOtherRanksPieces) {
+  for (ContextCase c : every_kind()) {
+    c.dropout = 0.1;
+    for (const Index chunk : {1, 5, 8, 11, 23}) {
+      c.chunk = chunk;
+      check_context(c);
+    }
+  }
+  check_context({.exchange = kRing, .ranks = 4, .causal = false, .masked = true, .chunk = 5});
+}
+
 TEST(ContextAttention, MasksHideWhereKeysTravel) {
   for (const ContextExchange exchange : {kRing, kGather}) {
     for (const bool causal : {false, true}) {

@@ -89,10 +89,20 @@ Flags gemma() {
                          "--disable-bias-linear"};
 }
 
+Flags llama4() {
+  return model() + Flags{"--no-rope-freq",      "2",       "--attention-chunk-size", "5",
+                         "--query-scale-floor", "3",       "--query-scale-growth",   "0.5",
+                         "--normalization",     "RMSNorm", "--disable-bias-linear"};
+}
+
 // Without biases: Adam takes them, and those of keys have gradients of rounding alone.
 Flags muon() {
   return mamba() +
          Flags{"--optimizer", "muon", "--muon-fp32-matmul-prec", "high", "--disable-bias-linear"};
+}
+
+std::vector<Flags> all_kinds() {
+  return {latent(), predictions(), both(), mamba(), delta_nets(), gemma(), llama4()};
 }
 
 std::string name_of(const ::testing::TestParamInfo<Layout>& info) {
@@ -116,7 +126,7 @@ const Flags kFully{"--use-megatron-fsdp", "--data-parallel-sharding-strategy",
 class LayerKinds : public ::testing::TestWithParam<Layout> {};
 
 TEST_P(LayerKinds, TrainAsOnOneRank) {
-  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets(), gemma()}) {
+  for (const Flags& kind : all_kinds()) {
     SCOPED_TRACE(::testing::PrintToString(kind));
     expect_equal(run_layout(kind + GetParam().flags, GetParam().ranks), run_layout(kind, 1));
   }
@@ -188,7 +198,7 @@ TEST(LayerKinds, MuonTrainsAsOnOneRank) {
 TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
   const Layout from{"", 4, tensor("2") + kSequence + pipeline("2")},
       to{"", 4, context("2") + kFully};
-  for (const Flags& kind : {latent(), predictions(), both(), mamba(), delta_nets(), gemma()}) {
+  for (const Flags& kind : all_kinds()) {
     const test::TemporaryFolder folder;
     const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();
     const RunRecord first =
