@@ -22,6 +22,9 @@ struct Recipe {
   // what it says
   std::vector<Index> shape;  // layers, hidden size, heads, of a model that the table only names
   std::optional<Index> batch;
+  std::optional<Index> micro_batch;  // as chunks, where the table has none
+  std::optional<Index> chunks;
+  std::optional<double> data_overlap;  // in place of the stack's
   std::optional<std::vector<config::RecomputeModule>> recompute;
   std::optional<Index> full_layers;  // of a chunk, recomputed as a whole
   std::optional<Index> offloaded_layers;
