@@ -92,7 +92,7 @@ std::vector<config::RunConfig> tensor_programs(Index ranks) {
   for (const bool llama : {false, true}) {
     const ProgramShape& shape = llama ? kCutPair.llama : kCutPair.gpt;
     const Index groups = llama ? shape.heads / kHeadsOfAGroup : shape.heads;
-    if (groups % ranks != 0) {
+    if (groups % ranks != 0 || shape.vocabulary % ranks != 0) {
       continue;
     }
     std::vector<std::string> flags = flags_of(shape, llama, llama);

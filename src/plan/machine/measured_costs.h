@@ -40,7 +40,7 @@ class MeasuredCosts {
   void set_launch(Index ranks, double seconds) { launch_[ranks] = seconds; }
 
   /// Sets how much longer the work of so many tensor ranks takes than that of ranks which do not
-  /// meet: between two sums each reads what another processor has written, and waits for the slowest.
+  /// meet: between two sums each reads what another has written, and waits for the slowest.
   void set_together(Index ranks, double factor) { together_[ranks] = factor; }
   /// Returns that factor, of the nearest measured number of ranks; 1 where none was.
   double together(Index ranks) const;

@@ -23,6 +23,7 @@ constexpr double kNarrowHead = 0.9;     // rate of heads less than 128 wide
 constexpr double kGroupedKernels = 4;   // of experts' products, whatever they are given
 constexpr double kChunkLaunches = 0.3;  // of an expert whose rows are sorted one by one
 constexpr double kMergedBytes = 10;     // a part of 2 bytes read, its sum of 4 read and written
+constexpr double kOpenWaves = 2.0 / 3;  // of pieces' waves; the rest is filled by the next piece
 constexpr double kHidesLaunches = 4;    // exponent of the soft maximum of host and device
 
 /// Returns whether a part of the forward pass runs again, beside what the whole layer does.
@@ -105,8 +106,8 @@ class HalfTimer {
             .precision = precision};
   }
 
-  /// Returns the time of a product whose rows come from the other tensor ranks, or go to them, piece
-  /// by piece: as far as that hides the traffic, whole waves are lost for each piece.
+  /// Returns the time of a product whose rows come from the other tensor ranks, or go to them,
+  /// piece by piece: as far as that hides the traffic, each piece has a last wave that is not full.
   double time_in_pieces(const Product& product) const {
     const double whole = product_time(machine_, product);
     if (!job_.run.parallel.sequence_parallel) {
@@ -115,7 +116,7 @@ class HalfTimer {
     Product piece = product;
     piece.m /= job_.tensor();
     const double pieces = job_.tensor() * product_time(machine_, piece);
-    return whole + stack_.tensor_overlap * (pieces - whole);
+    return whole + kOpenWaves * stack_.tensor_overlap * (pieces - whole);
   }
 
   /// The backward pass has two products, for the gradients of inputs and of weights, with m, n and
