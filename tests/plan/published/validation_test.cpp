@@ -71,6 +71,7 @@ TEST(Validation, APrecisionThatTheHardwareLacksIsToldAndNotFitted) {
   row.practice.precision = Precision::fp8;
   row.run =
       test::planned_run({.layers = 4, .hidden = 64, .heads = 4}, 64, 4, {.gpus = 2, .tensor = 2});
+  row.run.model.fp8.emplace();
   const std::vector<PublishedRow> rows = {row};
   const Validation validation = validate(Library(), rows);
   ASSERT_EQ(validation.refused.size(), 1U);
