@@ -1,9 +1,11 @@
 #include "plan/calibration/calibration.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "plan/calibration/calibration_programs.h"
 #include "plan/calibration/program_timer.h"
 #include "utils/numbers/median.h"
 #include "utils/timer.h"
@@ -18,6 +20,7 @@ constexpr int kMostRepetitions = 12;
 constexpr int kLeastRepetitions = 3;
 constexpr double kOperationSeconds = 0.1;  // enough for one operation of one size
 constexpr double kOperationsShare = 0.15;  // of a calibration's time
+constexpr double kTogetherShare = 0.15;    // of it, for ranks that meet
 constexpr double kLonger = 2;              // a program's need of time, beside the one before
 constexpr double kTellingSeconds = 5;      // between two words of progress
 
@@ -99,6 +102,23 @@ void time_operations(device::Device& device, comm::World& world, MeasuredCosts& 
   }
 }
 
+/// Times programs whose ranks meet, and notes how much longer they take than replays say that know
+/// of no company: the rest is what sums among the ranks cost their kernels.
+void time_together(ProgramTimer& timer, comm::World& world, double seconds, MeasuredCosts& costs) {
+  if (world.size() == 1) {
+    return;
+  }
+  const std::vector<config::RunConfig> programs = tensor_programs(world.size());
+  double logarithms = 0;
+  for (const config::RunConfig& run : programs) {
+    const double step = timer.step_together(run, seconds / static_cast<double>(programs.size()));
+    logarithms += std::log(step / measured_step(costs, run).seconds);
+  }
+  if (!programs.empty()) {
+    costs.set_together(world.size(), std::exp(logarithms / static_cast<double>(programs.size())));
+  }
+}
+
 /// Hands out a calibration's time to programs and tells how far it is.
 class Schedule {
  public:
@@ -106,7 +126,8 @@ class Schedule {
       : world_(world),
         options_(options),
         programs_(programs),
-        seconds_(options.seconds * (world.size() > 1 ? 1 - kOperationsShare : 1)) {}
+        seconds_(options.seconds * (world.size() > 1 ? 1 - kOperationsShare - kTogetherShare : 1)) {
+  }
 
   /// Returns the seconds for the next of the programs left, by rank 0's clock, the same on every
   /// rank; 0 where the time is over, which it is never before the first.
@@ -171,13 +192,15 @@ Calibration calibrate(device::Device& device, comm::World& world,
   }
   result.costs.set_launch(world.size(), timer.around_launch());
   time_operations(device, world, result.costs);
+  time_together(timer, world, kTogetherShare * options.seconds, result.costs);
   return result;
 }
 
 PlayedJob measured_step(const MeasuredCosts& costs, const config::RunConfig& run) {
-  const Index ranks = run.parallel.world_size;
+  const Index ranks = run.parallel.world_size, tensor = run.parallel.tensor_model_parallel_size;
+  const double longer = tensor > 1 ? costs.together(tensor) : 1;
   const JobRecord job = record_job(run, {.steps = 1, .seconds = [&](const auto& launch) {
-                                           return costs.seconds(launch, ranks);
+                                           return longer * costs.seconds(launch, ranks);
                                          }});
   return play(job, {.seconds = [&](const comm::GroupEvent& event, Index members) {
                 const auto bytes =

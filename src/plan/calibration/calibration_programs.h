@@ -9,4 +9,8 @@ namespace mpitron::plan {
 /// first: a calibration whose time is over leaves out the last ones.
 std::vector<config::RunConfig> calibration_programs();
 
+/// Returns two of them cut among so many tensor ranks; those that cannot be are left
+/// out.
+std::vector<config::RunConfig> tensor_programs(Index ranks);
+
 }  // namespace mpitron::plan

@@ -15,15 +15,16 @@ namespace mpitron::plan {
 namespace {
 
 constexpr Index kMostSteps = 4;
+constexpr Index kMostStepsTogether = 9;
+constexpr Index kLeastStepsTogether = 3;
 constexpr double kAgreement = 0.03;  // steps that are so near to each other are of a quiet machine
 
-/// A program of one rank that can be stepped.
+/// A program of one rank of a world that can be stepped.
 class SteppedProgram {
  public:
-  SteppedProgram(device::Device& device, const config::RunConfig& run, Index rank)
+  SteppedProgram(device::Device& device, const config::RunConfig& run, comm::World& world)
       : run_(run),
-        alone_(comm::make_fake_world(rank, run.parallel.world_size)),
-        model_(device, run, *alone_),
+        model_(device, run, world),
         timers_(0, config::TimingLogOption::max),
         step_(device, model_, run, timers_),
         next_(made_up_batches(run, model_)) {}
@@ -41,7 +42,6 @@ class SteppedProgram {
 
  private:
   const config::RunConfig& run_;
-  std::unique_ptr<comm::World> alone_;
   train::TrainedModel model_;
   train::Timers timers_;
   train::TrainStep step_;
@@ -55,7 +55,8 @@ double ProgramTimer::time(const config::RunConfig& run, Index rank, double secon
   const auto all = world_.all();
   all->barrier();
   const Timer timer;
-  SteppedProgram program(device_, run, rank);
+  const auto alone = comm::make_fake_world(rank, run.parallel.world_size);
+  SteppedProgram program(device_, run, *alone);
   program.play(program.fewest_microbatches());  // memory is taken and kernels are made ready
   const LaunchTimes::Scope scope(times_, device_);
   double before = 0;
@@ -75,6 +76,25 @@ double ProgramTimer::time(const config::RunConfig& run, Index rank, double secon
     }
   }
   return timer.seconds();
+}
+
+double ProgramTimer::step_together(const config::RunConfig& run, double seconds) {
+  const auto all = world_.all();
+  SteppedProgram program(device_, run, world_);
+  program.play(program.microbatches());
+  std::vector<double> steps;
+  double sum = 0;
+  for (Index i = 0; i < kMostStepsTogether; ++i) {
+    all->barrier();
+    const Timer timer;
+    program.play(program.microbatches());
+    steps.push_back(all->reduce(timer.seconds(), comm::Reduction::maximum));
+    sum += steps.back();
+    if (i + 1 >= kLeastStepsTogether && sum > seconds) {
+      break;
+    }
+  }
+  return median(std::move(steps));
 }
 
 }  // namespace mpitron::plan

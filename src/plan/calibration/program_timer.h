@@ -20,6 +20,10 @@ class ProgramTimer {
   /// call this together, and do as many steps. Returns the seconds that it took.
   double time(const config::RunConfig& run, Index rank, double seconds);
 
+  /// Returns the seconds of a step of a program whose ranks are those of the world, and meet: the
+  /// median of a few behind the first, of the slowest rank, as many as `seconds` allow.
+  double step_together(const config::RunConfig& run, double seconds);
+
   const LaunchTimes& times() const { return times_; }
   /// Returns the median of the seconds around a launch, of all steps so far.
   double around_launch() const { return median(around_); }

@@ -65,8 +65,8 @@ struct Machine : Processor, Links, Reached, Services {
   // Measurements of `mpitron doctor --calibrate` on this machine: with them steps are replayed.
   std::shared_ptr<const MeasuredCosts> measured;
 
-  /// Returns the operations a second that large products reach in this precision; 0 where the GPU
-  /// has none.
+  /// Returns the operations a second that large products reach in this precision. Error(usage)
+  /// where the GPU has none, or none was measured.
   double product_rate(Precision precision) const;
 };
 
@@ -74,6 +74,7 @@ struct Machine : Processor, Links, Reached, Services {
 struct KernelPractice {
   double elementwise = 1;        // bytes moved beside products, over those of fused kernels
   double launch = 0;             // seconds of the host for a kernel
+  double waits_for_kernels = 0;  // 1: the host launches a kernel when the one before has ended
   double attention = 1;          // time
   double products = 1;           // time
   double grouped = 1;            // time of experts' products, over one product of all their rows

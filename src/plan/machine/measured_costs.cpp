@@ -90,6 +90,7 @@ void MeasuredCosts::add_others(const MeasuredCosts& other, Index ranks) {
     }
   }
   launch_.insert(other.launch_.begin(), other.launch_.end());
+  together_.insert(other.together_.begin(), other.together_.end());
 }
 
 std::vector<TimedKernel> MeasuredCosts::kernels() const {
@@ -98,6 +99,12 @@ std::vector<TimedKernel> MeasuredCosts::kernels() const {
     all.insert(all.end(), known.begin(), known.end());
   }
   return all;
+}
+
+double MeasuredCosts::together(Index ranks) const {
+  const auto nearest = std::ranges::min_element(
+      together_, {}, [&](const auto& known) { return std::abs(known.first - ranks); });
+  return nearest == together_.end() ? 1 : nearest->second;
 }
 
 /// Ranks on a host share its memory bandwidth: times of as many ranks at work are the ones to take.

@@ -39,6 +39,12 @@ class MeasuredCosts {
   /// Sets the seconds that a program spends around a launch with so many ranks at work.
   void set_launch(Index ranks, double seconds) { launch_[ranks] = seconds; }
 
+  /// Sets how much longer the work of so many tensor ranks takes than that of ranks which do not
+  /// meet: between two sums each reads what another has written, and waits for the slowest.
+  void set_together(Index ranks, double factor) { together_[ranks] = factor; }
+  /// Returns that factor, of the nearest measured number of ranks; 1 where none was.
+  double together(Index ranks) const;
+
   /// Adds what `other` has measured with other numbers of ranks than this one.
   void add_others(const MeasuredCosts& other, Index ranks);
 
@@ -65,7 +71,8 @@ class MeasuredCosts {
 
   std::map<Key, std::vector<TimedKernel>> kernels_;
   std::vector<TimedOperation> operations_;
-  std::map<Index, double> launch_;  // seconds around a launch, by ranks
+  std::map<Index, double> launch_;    // seconds around a launch, by ranks
+  std::map<Index, double> together_;  // factors, by ranks
 };
 
 }  // namespace mpitron::plan

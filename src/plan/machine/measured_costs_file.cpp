@@ -48,6 +48,12 @@ std::string MeasuredCosts::to_yaml() const {
   for (const auto& [ranks, seconds] : launch_) {
     text += fmt::format("    - {} {:.4g}\n", ranks, seconds);
   }
+  if (!together_.empty()) {
+    text += "  together:  # tensor ranks, factor of their kernels' times\n";
+  }
+  for (const auto& [ranks, factor] : together_) {
+    text += fmt::format("    - {} {:.4g}\n", ranks, factor);
+  }
   text += "  operations:\n";
   for (const TimedOperation& one : operations_) {
     text += fmt::format("    - {} {} {} {:.4g}\n", comm::name_of(one.kind), one.ranks, one.bytes,
@@ -74,6 +80,11 @@ void MeasuredCosts::read_line(const std::string& key, const std::string& line,
     double seconds = 0;
     read = static_cast<bool>(words >> ranks >> seconds);
     launch_[ranks] = seconds;
+  } else if (key == "together") {
+    Index ranks = 0;
+    double factor = 0;
+    read = (words >> ranks >> factor) && factor > 0;
+    together_[ranks] = factor;
   } else if (key == "operations") {
     TimedOperation one;
     std::string name;

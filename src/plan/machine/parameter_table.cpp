@@ -62,6 +62,7 @@ constexpr ParameterKey<Stack> kStack[] = {
     {"per-step", &Stack::per_step, 0, 20, 0.7},
     {"per-microbatch", &Stack::per_microbatch, 0, 2, 0.7},
     {"launch", &Stack::launch, 0, 0.01, 0.6},
+    {"waits-for-kernels", &Stack::waits_for_kernels, 0, 1, 0.3},
     {"attention", &Stack::attention, 0.1, 10, 0.25},
     {"products", &Stack::products, 0.3, 5, 0.08},
     {"tensor-overlap", &Stack::tensor_overlap, 0, 1, 1},
@@ -150,17 +151,17 @@ Stack make_stack(const std::string& name, const WrittenValues& values) {
 }
 
 double Machine::product_rate(Precision precision) const {
-  switch (precision) {
-    case Precision::bf16:
-      return peak_16 * share_16;
-    case Precision::fp8:
-      return peak_8 * share_fp8;
-    case Precision::mxfp8:
-      return peak_8 * (share_mxfp8 > 0 ? share_mxfp8 : share_fp8);
-    case Precision::nvfp4:
-      return peak_4 * share_nvfp4;
+  const double rate = precision == Precision::bf16    ? peak_16 * share_16
+                      : precision == Precision::fp8   ? peak_8 * share_fp8
+                      : precision == Precision::mxfp8 ? peak_8 * share_mxfp8
+                                                      : peak_4 * share_nvfp4;
+  if (rate <= 0) {
+    throw_usage(
+        "the machine {} has no products in {}: neither a data sheet (gpu.peak) nor a measured run "
+        "(products) tells their rate",
+        name, to_string(precision));
   }
-  return 0;
+  return rate;
 }
 
 }  // namespace mpitron::plan

@@ -17,6 +17,7 @@ enum class Graphs { none, router, attention_and_router, whole };
 /// What other programs do in a step and no option of this program expresses.
 struct Practice {
   std::optional<Precision> precision;  // unset: that of the options
+  std::optional<double> data_overlap;  // in place of the software's usual
   double recomputed_products = 0;      // share of a layer's forward pass that runs again
   Graphs graphs = Graphs::none;
   bool fused_activation = true;  // of experts: one kernel

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "plan/machine/exit_codes.h"
 #include "plan/memory/device_memory.h"
 #include "plan/published/recipes.h"
 #include "plan/search/search.h"
@@ -120,9 +122,8 @@ std::vector<Job> candidate_jobs(const PublishedRow& given, double memory) {
   for (const Index chunks : chunk_counts(row)) {
     for (const Index micro_batch : micro_batches(row)) {
       config::RunConfig run = row.run;
-      if (chunks != row.chunks.value_or(1)) {
-        Layout layout = layout_of(run);
-        layout.chunks = chunks;
+      Layout layout = layout_of(run);
+      if (std::exchange(layout.chunks, chunks) != chunks) {
         const bool sequence_parallel = run.parallel.sequence_parallel;
         apply(layout, run);
         run.parallel.sequence_parallel = sequence_parallel;
@@ -191,7 +192,8 @@ std::optional<Prediction> predict_best_layout(const Machine& machine, const Stac
   const double memory = machine.memory * (1 - kSearchMargin) - machine.fixed_memory;
   const SearchResult result = search(machine, stack, space, memory);
   if (result.fitting.empty()) {
-    return std::nullopt;
+    throw Error(kFitsNowhere, fmt::format("no layout of {} GPUs fits into {:.1f} GB of memory",
+                                          row.run.parallel.world_size, memory / 1e9));
   }
   return Prediction{job_of(space, result.fitting.front()), result.fitting.front().time};
 }

@@ -40,7 +40,7 @@ Prediction predict(const Machine& machine, const Stack& stack, const std::vector
 /// Returns the fastest of the row's own candidates.
 Prediction predict(const Machine& machine, const Stack& stack, const PublishedRow& row);
 /// Returns the best layout of a row whose source tells none. No result where neither the source nor
-/// a recipe tells shape and batch, and where nothing fits.
+/// a recipe tells shape and batch. Error(kFitsNowhere) where nothing fits.
 std::optional<Prediction> predict_best_layout(const Machine& machine, const Stack& stack,
                                               const PublishedRow& row);
 

@@ -174,15 +174,23 @@ class RowReader {
     model.hidden_size = cells_.whole("hidden", 1, kMostWidth);
     model.num_attention_heads = cells_.whole("heads", 1, kMostHeads);
     model.num_query_groups = cells_.whole("kv_heads", 1, kMostHeads, model.num_attention_heads);
+    if (model.num_attention_heads % model.num_query_groups != 0) {
+      cells_.fail("kv_heads",
+                  fmt::format("a divisor of {} heads is expected", model.num_attention_heads));
+    }
+    if (!cells_.says("head_dim") && model.hidden_size % model.num_attention_heads != 0) {
+      cells_.fail("head_dim", fmt::format("a width is expected, as {} heads do not divide {}",
+                                          model.num_attention_heads, model.hidden_size));
+    }
     model.kv_channels =
-        cells_.whole("head_dim", 1, kMostWidth,
-                     std::max<Index>(1, model.hidden_size / model.num_attention_heads));
+        cells_.whole("head_dim", 1, kMostWidth, model.hidden_size / model.num_attention_heads);
     model.gated_linear_unit = cells_.whole("gated", 0, 1, 0) != 0;
     model.untie_embeddings_and_output_weights = true;
     const Index experts = cells_.whole("experts", 0, kMostHeads, 0);
+    const Index least = experts > 0 ? 0 : 1;  // all layers may have experts
     model.ffn_hidden_size = experts > 0 || model.gated_linear_unit
-                                ? cells_.whole("ffn", 0, kMostWidth)
-                                : cells_.whole("ffn", 0, kMostWidth, 4 * model.hidden_size);
+                                ? cells_.whole("ffn", least, kMostWidth)
+                                : cells_.whole("ffn", least, kMostWidth, 4 * model.hidden_size);
     if (experts > 0) {
       read_experts(experts, row);
     }
@@ -245,6 +253,9 @@ class RowReader {
     if (layout.gpus % model_parallel != 0) {
       cells_.fail("gpus",
                   fmt::format("a multiple of tp x pp x cp = {} is expected", model_parallel));
+    }
+    if (model.seq_length % layout.context != 0) {
+      cells_.fail("cp", fmt::format("a divisor of {} tokens is expected", model.seq_length));
     }
     const Index at_once = layout.data() * layout.micro_batch;
     if (row.run.training.global_batch_size % at_once != 0) {

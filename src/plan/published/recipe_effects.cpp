@@ -40,6 +40,23 @@ void apply_shape(const Recipe& recipe, PublishedRow& row) {
   batch = batch > 0 ? batch : recipe.batch.value_or(0);
 }
 
+/// Fills in microbatch and chunks where the table has none. What does not divide is of another run
+/// of the same model.
+void apply_layout(const Recipe& recipe, PublishedRow& row) {
+  if (!row.layout_known) {
+    return;
+  }
+  const config::ParallelConfig& p = row.run.parallel;
+  const Index samples = row.run.training.global_batch_size / p.data_parallel_size;
+  if (!row.micro_batch && recipe.micro_batch && samples % *recipe.micro_batch == 0) {
+    row.micro_batch = recipe.micro_batch;
+  }
+  const Index parts = p.pipeline_model_parallel_size * recipe.chunks.value_or(1);
+  if (!row.chunks && recipe.chunks && row.run.model.num_layers % parts == 0) {
+    row.chunks = recipe.chunks;
+  }
+}
+
 /// Deals the layers to the stages anew, where the model has other depths than it had.
 void apply_depths(Index depths, PublishedRow& row) {
   const bool without = row.options.find("without MTP") != std::string::npos;
@@ -56,6 +73,10 @@ void apply_depths(Index depths, PublishedRow& row) {
 
 void apply(const Recipe& recipe, PublishedRow& row) {
   apply_shape(recipe, row);
+  apply_layout(recipe, row);
+  if (recipe.data_overlap) {
+    row.practice.data_overlap = recipe.data_overlap;
+  }
   if (!row.recompute_known || recipe.recompute || recipe.full_layers) {
     apply_recompute(recipe, row);
   }

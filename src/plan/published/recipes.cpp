@@ -83,6 +83,10 @@ class RecipeReader {
       }
     } else if (key == "batch") {
       recipe.batch = value.as<Index>();
+    } else if (key == "micro-batch") {
+      recipe.micro_batch = value.as<Index>();
+    } else if (key == "chunks") {
+      recipe.chunks = value.as<Index>();
     } else if (key == "sharding") {
       recipe.sharding = value.as<std::string>();
     } else if (key == "recompute") {
@@ -112,6 +116,8 @@ class RecipeReader {
       recipe.fused_activation = word(value, kDispatch);
     } else if (key == "overlap") {
       recipe.overlaps = word(value, kSwitch);
+    } else if (key == "data-overlap") {
+      recipe.data_overlap = value.as<double>();
     } else if (key == "gradients") {
       recipe.gradients = word(value, kTypes);
     } else {

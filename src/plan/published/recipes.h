@@ -8,10 +8,8 @@
 
 namespace mpitron::plan {
 
-/// Settings of a published run that its table leaves out. Empty conditions hold for every run; what
-/// is unset stays as it is.
-struct Recipe {
-  // of the runs it is for
+/// The runs that a recipe is for. Empty conditions hold for every run.
+struct RecipeConditions {
   std::string source;  // beginning of its name
   std::string model;
   std::vector<std::string> hardware;
@@ -19,9 +17,15 @@ struct Recipe {
   std::string since;  // names of tables, in the order of releases
   std::string until;
   std::string sharding;  // "full": only runs whose parameters are fully sharded
-  // what it says
+};
+
+/// Settings of a published run that its table leaves out; what is unset stays as it is.
+struct Recipe : RecipeConditions {
   std::vector<Index> shape;  // layers, hidden size, heads, of a model that the table only names
   std::optional<Index> batch;
+  std::optional<Index> micro_batch;  // as chunks, where the table has none
+  std::optional<Index> chunks;
+  std::optional<double> data_overlap;  // in place of the stack's
   std::optional<std::vector<config::RecomputeModule>> recompute;
   std::optional<Index> full_layers;  // of a chunk, recomputed as a whole
   std::optional<Index> offloaded_layers;

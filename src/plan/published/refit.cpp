@@ -129,6 +129,7 @@ class Fitter {
       return;
     }
     const Machine made = make_machine(machine->name, library_.machines.values(*machine));
+    made.product_rate(row.practice.precision.value_or(Precision::bf16));  // or it cannot be told
     rows_.push_back({.row = &row,
                      .candidates = candidate_jobs(row, made.memory),
                      .machine = machine,

@@ -35,6 +35,24 @@ ValidatedRow validated(const RowParts& parts, const PublishedRow& row) {
           .time = prediction.time};
 }
 
+/// Predicts the best layout of a row; no result where nobody tells shape and batch.
+std::optional<ValidatedRow> with_best_layout(const Library& library, const PublishedRow& row) {
+  PublishedRow complete = row;
+  apply_recipes(shipped_recipes(), complete);
+  const RowParts parts = parts_of(library, complete);
+  const auto best = predict_best_layout(*parts.machine, *parts.stack, complete);
+  if (!best) {
+    return std::nullopt;
+  }
+  return ValidatedRow{.row = &row,
+                      .group = "layout searched",
+                      .published = measured_seconds(complete, *parts.machine),
+                      .predicted = best->time.seconds(),
+                      .stack_is_known = parts.stack_is_known,
+                      .time = best->time,
+                      .layout = to_text(best->job.run)};
+}
+
 /// Predicts a row, or notes why it is not.
 void add_row(const Library& library, const PublishedRow& row, Validation& result) {
   const RowParts parts = parts_of(library, row);
@@ -116,21 +134,15 @@ Validation validate(const Library& library, const std::vector<PublishedRow>& row
 void search_layouts(const Library& library, Validation& validation) {
   std::vector<const PublishedRow*> left;
   for (const PublishedRow* row : validation.without_layout) {
-    PublishedRow complete = *row;
-    apply_recipes(shipped_recipes(), complete);
-    const RowParts parts = parts_of(library, complete);
-    const auto best = predict_best_layout(*parts.machine, *parts.stack, complete);
-    if (!best) {
-      left.push_back(row);
-      continue;
+    try {
+      if (auto searched = with_best_layout(library, *row)) {
+        validation.rows.push_back(std::move(*searched));
+      } else {
+        left.push_back(row);
+      }
+    } catch (const Error& error) {
+      validation.refused.emplace_back(row, error.what());
     }
-    validation.rows.push_back({.row = row,
-                               .group = "layout searched",
-                               .published = measured_seconds(complete, *parts.machine),
-                               .predicted = best->time.seconds(),
-                               .stack_is_known = parts.stack_is_known,
-                               .time = best->time,
-                               .layout = to_text(best->job.run)});
   }
   validation.without_layout = std::move(left);
 }

@@ -23,6 +23,7 @@ constexpr double kNarrowHead = 0.9;     // rate of heads less than 128 wide
 constexpr double kGroupedKernels = 4;   // of experts' products, whatever they are given
 constexpr double kChunkLaunches = 0.3;  // of an expert whose rows are sorted one by one
 constexpr double kMergedBytes = 10;     // a part of 2 bytes read, its sum of 4 read and written
+constexpr double kOpenWaves = 2.0 / 3;  // of pieces' waves; the rest is filled by the next piece
 constexpr double kHidesLaunches = 4;    // exponent of the soft maximum of host and device
 
 /// Returns whether a part of the forward pass runs again, beside what the whole layer does.
@@ -108,22 +109,40 @@ class HalfTimer {
             .precision = precision};
   }
 
+  /// Returns the time of a product whose rows come from the other tensor ranks, or go to them,
+  /// piece by piece: as far as that hides the traffic, each piece has a last wave that is not full.
+  double time_in_pieces(const Product& product) const {
+    const double whole = product_time(machine_, product);
+    if (!job_.run.parallel.sequence_parallel) {
+      return whole;
+    }
+    Product piece = product;
+    piece.m /= job_.tensor();
+    const double pieces = job_.tensor() * product_time(machine_, piece);
+    return whole + kOpenWaves * stack_.tensor_overlap * (pieces - whole);
+  }
+
   /// The backward pass has two products, for the gradients of inputs and of weights, with m, n and
-  /// k exchanged.
+  /// k exchanged; only the first, where it needs what other ranks have, goes in pieces.
   void add_product(const ProductWork& work) {
     Product p = product_of(work);
     if (!work.of_experts && work.cut == ProductWork::Cut::none) {
       p.m /= job_.along();
     }
     const double factor = stack_.products * (work.of_experts ? stack_.grouped : 1);
-    const double forward = factor * product_time(machine_, p);
+    const bool travels = work.cut != ProductWork::Cut::none && !work.of_experts;
+    const auto timed = [&](const Product& product, bool beside) {
+      return beside ? time_in_pieces(product) : product_time(machine_, product);
+    };
+    const double forward = factor * timed(p, travels);
     Product inputs = p, weights = p;
     /// Gradients: inputs are m x n by n x k, weights k x m by m x n.
     std::swap(inputs.n, inputs.k);
     std::swap(weights.m, weights.k);
     result_.forward.products += forward;
     result_.backward.products +=
-        factor * (product_time(machine_, inputs) + product_time(machine_, weights)) +
+        factor * (timed(inputs, travels && work.cut == ProductWork::Cut::inner) +
+                  product_time(machine_, weights)) +
         (again(work.again_by) ? forward : 0) + job_.practice.recomputed_products * forward;
     if (p.precision != Precision::bf16) {
       /// Inputs are quantised for each microbatch, weights once a step.
@@ -262,10 +281,14 @@ class HalfTimer {
     result_.backward.expert = exposed(result_.backward.sum()) + fixed;
   }
 
-  /// Adds the host's launches where they take longer than the device's work, with a soft edge.
+  /// Adds the host's launches where they take longer than the device's work, with a soft edge; all
+  /// of them where the host waits for each kernel.
   void add_launches() {
     const double launches = launched_kernels();
     const auto added = [&](const Terms& device, double host) {
+      if (stack_.waits_for_kernels > 0) {
+        return host;
+      }
       const double work = device.sum();
       const double both = std::pow(std::pow(work, kHidesLaunches) + std::pow(host, kHidesLaunches),
                                    1 / kHidesLaunches);

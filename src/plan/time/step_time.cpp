@@ -141,7 +141,8 @@ class StepTimer {
     const double group = last < 1 ? std::min(job_.stages(), job_.microbatches()) : 1;
     const double beside = stage.seconds() * (last + group * (1 - last));
     const double late = std::max({0.0, traffic - beside, (traffic - stage.seconds()) * last});
-    return (1 - stack_.data_overlap) * traffic + stack_.data_overlap * late;
+    const double hidden = job_.practice.data_overlap.value_or(stack_.data_overlap);
+    return (1 - hidden) * traffic + hidden * late;
   }
 
   /// The update is bound by memory: bytes of what a rank updates, and of what it holds besides.

@@ -27,5 +27,17 @@ TEST(CalibrationPrograms, TheShortOnesComeFirst) {
   }
 }
 
+TEST(CalibrationPrograms, AreCutAmongTensorRanksWhereTheyCanBe) {
+  const std::vector<config::RunConfig> programs = tensor_programs(2);
+  ASSERT_EQ(programs.size(), 2U);
+  for (const config::RunConfig& run : programs) {
+    EXPECT_EQ(run.parallel.world_size, 2);
+    EXPECT_EQ(run.parallel.tensor_model_parallel_size, 2);
+  }
+  EXPECT_NE(programs[0].parallel.sequence_parallel, programs[1].parallel.sequence_parallel);
+  EXPECT_EQ(tensor_programs(4).size(), 1U) << "the Llama has two groups of heads";
+  EXPECT_TRUE(tensor_programs(3).empty());
+}
+
 }  // namespace calibration_programs_test
 }  // namespace mpitron::plan

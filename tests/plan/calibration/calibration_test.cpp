@@ -27,6 +27,19 @@ TEST(Calibration, AMeasuredProgramHasAStepAndAFile) {
   EXPECT_EQ(file.name, "cpu");
 }
 
+/// Twice as long in company is twice the work of a tensor rank, and nothing to others.
+TEST(Calibration, WorkOfTensorRanksIsLongerInCompany) {
+  MeasuredCosts costs;
+  costs.add({.kernel = "cast", .extents = {64}, .work = 256, .seconds = 1e-3});
+  const config::RunConfig alone = test::tiny_run();
+  const config::RunConfig cut = test::tiny_run("--tensor-model-parallel-size 2 --world-size 2");
+  const double before = measured_step(costs, cut).busy;
+  const double other = measured_step(costs, alone).busy;
+  costs.set_together(2, 2);
+  EXPECT_DOUBLE_EQ(measured_step(costs, cut).busy, 2 * before);
+  EXPECT_DOUBLE_EQ(measured_step(costs, alone).busy, other);
+}
+
 TEST(Calibration, ProgramsForWhichThereIsNoTimeAreLeftOut) {
   const std::vector<config::RunConfig> programs(3, test::tiny_run());
   const auto device = device::make_device("host");

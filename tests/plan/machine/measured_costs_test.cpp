@@ -34,6 +34,12 @@ TEST(MeasuredCosts, OthersAreThoseOfOtherNumbersOfRanks) {
   EXPECT_EQ(costs.kernels().size(), 3U);
 }
 
+TEST(MeasuredCosts, RanksThatMeetTakeLonger) {
+  EXPECT_EQ(sample().together(2), 1.25);
+  EXPECT_EQ(sample().together(4), 1.25) << "the nearest that was measured";
+  EXPECT_EQ(MeasuredCosts().together(2), 1) << "nothing was";
+}
+
 }  // namespace measured_costs_test
 
 }  // namespace mpitron::plan

@@ -37,6 +37,16 @@ TEST(ParameterTable, ShippedMachinesLieInTheRanges) {
   }
 }
 
+TEST(ParameterTable, APrecisionThatAGpuLacksHasNoRate) {
+  const Machine machine = *Library().machine("a100-dgx");
+  EXPECT_GT(machine.product_rate(Precision::bf16), 1e14);
+  for (const Precision lacking : {Precision::fp8, Precision::mxfp8, Precision::nvfp4}) {
+    EXPECT_THROW(machine.product_rate(lacking), Error) << to_string(lacking);
+  }
+  EXPECT_THROW(Library().machine("h100-dgx")->product_rate(Precision::mxfp8), Error);
+  EXPECT_GT(Library().machine("b300-dgx")->product_rate(Precision::mxfp8), 1e15);
+}
+
 TEST(ParameterTable, UnknownKeysAreToldWithTheNearest) {
   WrittenValues values = Library().machines.values(*Library().machines.find("a100-dgx"));
   values["gpu.memry"] = {"1e9", "x.yaml"};

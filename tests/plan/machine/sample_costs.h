@@ -35,6 +35,7 @@ inline MeasuredCosts sample() {
   costs.add(TimedOperation{comm::CollectiveKind::all_reduce, 2, 1000, 1e-3});
   costs.add(TimedOperation{comm::CollectiveKind::all_reduce, 2, 3000, 2e-3});
   costs.set_launch(1, 1e-6);
+  costs.set_together(2, 1.25);
   return costs;
 }
 

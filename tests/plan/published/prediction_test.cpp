@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/machine/exit_codes.h"
 #include "plan/planned_run.h"
+#include "utils/error.h"
 
 namespace mpitron::plan {
 namespace prediction_test {
@@ -88,6 +90,13 @@ TEST(Prediction, WithoutLayoutTheBestIsSearched) {
   const auto best = predict_best_layout(*parts.machine, *parts.stack, row);
   ASSERT_TRUE(best);
   EXPECT_LT(best->time.seconds(), given);
+  PublishedRow large = row_of(row.hardware, 2000);
+  try {
+    predict_best_layout(*parts.machine, *parts.stack, large);
+    FAIL() << "100 billion parameters do not fit on 8 GPUs";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), kFitsNowhere);
+  }
   row.run.training.global_batch_size = 0;
   EXPECT_FALSE(predict_best_layout(*parts.machine, *parts.stack, row));
 }

@@ -87,6 +87,23 @@ TEST_F(PublishedTableTest, ColumnsAreFoundByNameAndMayBeMissing) {
   EXPECT_EQ(mistake(start + "" + end), "t.tsv:2: pp '': a whole number from 1 to 24 is expected");
 }
 
+/// Sizes of which no model can be made are refused where they stand.
+TEST_F(PublishedTableTest, ShapesThatCannotBeAreNamed) {
+  const auto with = [&](const std::string& cell, const std::string& other) {
+    std::string text = row("dgx-h100-80-ib8x400");
+    const auto at = text.find(cell);
+    return mistake(kHeader + "\n" + text.replace(at, cell.size(), other) + "\n");
+  };
+  EXPECT_EQ(with("\t32\t8\t128\t", "\t32\t5\t128\t"),
+            "t.tsv:2: kv_heads '5': a divisor of 32 heads is expected");
+  EXPECT_EQ(with("\t4096\t14336\t32\t8\t128\t", "\t4100\t14336\t32\t8\t?\t"),
+            "t.tsv:2: head_dim '?': a width is expected, as 32 heads do not divide 4100");
+  EXPECT_EQ(with("\t14336\t", "\t0\t"),
+            "t.tsv:2: ffn '0': a whole number from 1 to 10000000 is expected");
+  EXPECT_EQ(with("\t8192\t8\t128\t?\t1\t0\t1\t1\t1\t1", "\t8191\t8\t128\t?\t1\t0\t1\t1\t2\t1"),
+            "t.tsv:2: cp '2': a divisor of 8191 tokens is expected");
+}
+
 TEST_F(PublishedTableTest, UnknownHardwareIsNamedAndNotGuessed) {
   const std::vector<PublishedRow> rows =
       read(kHeader + "\n" + row("tpu-v7") + "\n" + row("h200-141-ib8x400") + "\n");

@@ -60,6 +60,26 @@ TEST(RecipeEffects, ModelsThatAreOnlyNamedGetAShape) {
   EXPECT_EQ(row.run.model.num_layers, 2);  // its own
 }
 
+/// What the table tells stays, and what does not divide is of another run.
+TEST(RecipeEffects, MicrobatchAndChunksAreFilledIn) {
+  const std::vector<Recipe> recipes = parse_recipes(
+      "source: S\nrows:\n  - {model: m, micro-batch: 2, chunks: 3, data-overlap: 0.5}\n", "r.yaml");
+  const auto applied = [&](Index layers, Index batch, std::optional<Index> told = std::nullopt) {
+    PublishedRow row;
+    row.source = "S";
+    row.model = "m";
+    row.micro_batch = row.chunks = told;
+    row.run = test::planned_run({.layers = layers, .hidden = 64, .heads = 4}, 64, batch,
+                                {.gpus = 4, .pipeline = 2});
+    apply_recipes(recipes, row);
+    EXPECT_EQ(row.practice.data_overlap, 0.5);
+    return std::pair(row.micro_batch, row.chunks);
+  };
+  EXPECT_EQ(applied(6, 4), std::pair(std::optional<Index>(2), std::optional<Index>(3)));
+  EXPECT_EQ(applied(6, 4, 1), std::pair(std::optional<Index>(1), std::optional<Index>(1)));
+  EXPECT_EQ(applied(8, 6), std::pair(std::optional<Index>(), std::optional<Index>()));
+}
+
 }  // namespace recipe_effects_test
 
 }  // namespace mpitron::plan

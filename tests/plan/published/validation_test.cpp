@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/planned_run.h"
+#include "plan/published/refit.h"
 
 namespace mpitron::plan {
 namespace validation_test {
@@ -58,6 +59,25 @@ TEST(Validation, RowsThatCannotBeAreToldAndLeaveTheOthers) {
   const Validation unseen = cross_validate(Library(), rows, HeldOut::sources, 1);
   EXPECT_EQ(unseen.rows.size(), 1U);
   EXPECT_EQ(unseen.refused.size(), 1U);
+}
+
+/// A row in a precision that its GPU does not have would be told as no number at all.
+TEST(Validation, APrecisionThatTheHardwareLacksIsToldAndNotFitted) {
+  PublishedRow row;
+  row.id = "r1";
+  row.hardware = "a100-dgx";
+  row.seconds = 1;
+  row.micro_batch = row.chunks = 1;
+  row.practice.precision = Precision::fp8;
+  row.run =
+      test::planned_run({.layers = 4, .hidden = 64, .heads = 4}, 64, 4, {.gpus = 2, .tensor = 2});
+  row.run.model.fp8.emplace();
+  const std::vector<PublishedRow> rows = {row};
+  const Validation validation = validate(Library(), rows);
+  ASSERT_EQ(validation.refused.size(), 1U);
+  EXPECT_NE(validation.refused[0].second.find("fp8"), std::string::npos);
+  Library library;
+  EXPECT_EQ(refit(library, rows).rows, 0U);
 }
 
 TEST(Validation, RowsWithoutLayoutAreSearchedIfTheyTellTheModel) {

@@ -54,5 +54,31 @@ TEST(LayerTime, ProductsOfGradientsHideTensorTraffic) {
   EXPECT_NEAR(hidden.backward.tensor, 0.5 * open.forward.tensor, 1e-12);
 }
 
+/// Rows of eight ranks' pieces fill their waves less well; only half of the traffic is hidden.
+TEST(LayerTime, ProductsThatHideTrafficGoInPieces) {
+  Stack stack = *Library().stack("megatron");
+  const auto products = [&](double overlap, bool sequence_parallel) {
+    stack.tensor_overlap = overlap;
+    config::RunConfig run = test::planned_run(kGpt, 2048, 64, {.gpus = 8, .tensor = 8});
+    run.parallel.sequence_parallel = sequence_parallel;
+    const Job job = make_job(run);
+    return layer_time({*Library().machine("h100-dgx"), stack, job}, job.work->kinds().front())
+        .forward.products;
+  };
+  EXPECT_EQ(products(0.8, false), products(0, false));
+  EXPECT_GT(products(0.8, true), 1.02 * products(0, true));
+  EXPECT_NEAR(products(0.4, true), (products(0, true) + products(0.8, true)) / 2, 1e-9);
+}
+
+TEST(LayerTime, AHostThatWaitsHidesNoLaunch) {
+  Stack stack = *Library().stack("megatron");
+  stack.launch = 1e-5;
+  const double hidden = layer({.gpus = 1}, 8192, stack).forward.launch;
+  stack.waits_for_kernels = 1;
+  const LayerTime open = layer({.gpus = 1}, 8192, stack);
+  EXPECT_GT(open.forward.launch, 100 * hidden);
+  EXPECT_NEAR(open.backward.launch, 2 * open.forward.launch, 1e-12);
+}
+
 }  // namespace layer_time_test
 }  // namespace mpitron::plan

@@ -116,5 +116,18 @@ TEST(StepTime, StagesHoldTheLayersThatTrainingGivesThem) {
   EXPECT_NEAR(stages[1].held.dense / seven, 8.0 / 7, 1e-9);
 }
 
+TEST(StepTime, APracticeOfGradientsGoesBeforeThatOfTheSoftware) {
+  const Machine machine = *Library().machine("a100-dgx");
+  Stack stack = *Library().stack("megatron-2021");  // reduces behind the passes
+  Job job = gpt_175b();
+  const double open = step_time({machine, stack, job}).data;
+  job.practice.data_overlap = 0.9;
+  const double hidden = step_time({machine, stack, job}).data;
+  EXPECT_LT(hidden, open);
+  job.practice.data_overlap.reset();
+  stack.data_overlap = 0.9;
+  EXPECT_EQ(step_time({machine, stack, job}).data, hidden);
+}
+
 }  // namespace step_time_test
 }  // namespace mpitron::plan
