@@ -52,7 +52,7 @@ double patience_with_mpirun() {
                                                                    "OMPI_COMM_WORLD_LOCAL_SIZE");
   const bool one_machine =
       all != nullptr && here != nullptr && std::string(all) == std::string(here);
-  return one_machine ? 4 : 30;
+  return one_machine ? 3 : 30;
 }
 
 }  // namespace mpitron::comm

@@ -8,7 +8,7 @@ namespace mpitron::comm {
 void end_hung_mpirun(double seconds);
 
 /// Seconds that mpirun may take to end the ranks of this job: those of one machine are gone within
-/// three.
+/// two.
 double patience_with_mpirun();
 
 }  // namespace mpitron::comm
