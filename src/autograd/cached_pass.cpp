@@ -68,7 +68,7 @@ void KeyValueCache::prepare(Index used) {
       const Index wanted = before + used * (bytes / blocks_) + ahead;
       const Index end = std::min(bytes, (wanted + kPage - 1) / kPage * kPage - before);
       if (end > ready) {
-        device::back_with_memory(tensor->data<char>() + ready,
+        device::back_with_memory(static_cast<char*>(tensor->view().data) + ready,
                                  static_cast<std::size_t>(end - ready));
         ready = end;
       }
