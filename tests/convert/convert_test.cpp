@@ -16,6 +16,16 @@ namespace fs = std::filesystem;
 ConvertReport run(ConvertSettings settings) {
   return convert(settings, [](const char*, Index, Index, const std::string&) {});
 }
+/// To a checkpoint of ours, proven by tensors and logits.
+ConvertReport run_proven(const fs::path& from, const fs::path& to) {
+  return run({.from = from,
+              .to = to,
+              .from_format = {},
+              .make_vocab_size_divisible_by = 8,
+              .dtype = {},
+              .verify = true,
+              .verify_logits = true});
+}
 
 std::map<std::string, std::vector<float>> tensors_of(const fs::path& file) {
   std::map<std::string, std::vector<float>> result;
@@ -47,13 +57,7 @@ TEST(Convert, GoesToMpitronAndBackUnchanged) {
     const fs::path in = folder.path() / "in", middle = folder.path() / "middle",
                    out = folder.path() / "out";
     test::write_hugging_face_folder(in, family);
-    const ConvertReport first = run({.from = in,
-                                     .to = middle,
-                                     .from_format = {},
-                                     .make_vocab_size_divisible_by = 8,
-                                     .dtype = {},
-                                     .verify = true,
-                                     .verify_logits = true});
+    const ConvertReport first = run_proven(in, middle);
     EXPECT_TRUE(first.proven());
     EXPECT_EQ(first.round_trip->different().size(), 0u);
     EXPECT_EQ(first.logits_difference, 0);
@@ -114,13 +118,7 @@ TEST(Convert, NamesOfNewerReleasesAreProvenToo) {
   test::MemorySource newer = test::renamed(model.weights, test::newer_llava_names());
   fs::remove(in / "model.safetensors");
   test::write_tensors(in, newer);
-  const ConvertReport first = run({.from = in,
-                                   .to = middle,
-                                   .from_format = {},
-                                   .make_vocab_size_divisible_by = 8,
-                                   .dtype = {},
-                                   .verify = true,
-                                   .verify_logits = true});
+  const ConvertReport first = run_proven(in, middle);
   EXPECT_TRUE(first.proven());
   EXPECT_EQ(first.logits_difference, 0);
   run({.from = middle,

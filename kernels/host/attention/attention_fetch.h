@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/host/attention/attention_pack.h"
+#include "kernels/host/common/simd.h"
 
 namespace mpitron::kernels::host::attention {
 
@@ -71,11 +72,11 @@ class RowFetcher {
   }
   /// Into the second cache: the first belongs to the products.
   [[gnu::always_inline]] static void fetch_line(const char* line, bool written) {
-    constexpr int kRead = 0, kWrite = 1, kSecondLevel = 2;
+    constexpr int kWrite = 1, kSecondLevel = 2;
     if (written) {
       __builtin_prefetch(line, kWrite, kSecondLevel);
     } else {
-      __builtin_prefetch(line, kRead, kSecondLevel);
+      simd::prefetch(line);
     }
   }
 

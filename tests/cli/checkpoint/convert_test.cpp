@@ -122,6 +122,15 @@ class Adapter : public CommandTest {
   std::string bytes(const std::string& name) const {
     return std::string(MappedFile(folder_ / name).text());
   }
+  /// An adapter that a run takes up and adds nothing to has the same bytes behind it.
+  void expect_comes_back(const Words& flags, const std::string& adapter) {
+    const Finished again = run(flags + Words{"--load-adapter", adapter, "--save", "again", "--lr",
+                                             "0", "--min-lr", "0", "--weight-decay", "0"});
+    ASSERT_EQ(again.code, 0) << again.err;
+    ASSERT_EQ(run({"adapter", "--load", "again", "--output", "again_peft"}).code, 0);
+    EXPECT_EQ(bytes("again_peft/adapter_model.safetensors"),
+              bytes(adapter + "/adapter_model.safetensors"));
+  }
 };
 
 TEST_F(Adapter, IsTrainedResumedExportedAndTakenUp) {
@@ -141,13 +150,7 @@ TEST_F(Adapter, IsTrainedResumedExportedAndTakenUp) {
   const io::PeftFolder folder(folder_ / "whole_peft");
   EXPECT_EQ(folder.modules().size(), 6U);
   EXPECT_EQ(folder.config().alpha, 8);
-  // An adapter that nothing is added to comes back as it was.
-  const Finished again = run(tuned({"--load-adapter", "whole_peft", "--save", "again", "--lr", "0",
-                                    "--min-lr", "0", "--weight-decay", "0"}));
-  ASSERT_EQ(again.code, 0) << again.err;
-  ASSERT_EQ(run({"adapter", "--load", "again", "--output", "again_peft"}).code, 0);
-  EXPECT_EQ(bytes("again_peft/adapter_model.safetensors"),
-            bytes("whole_peft/adapter_model.safetensors"));
+  expect_comes_back(tuned({}), "whole_peft");
   const Finished merged =
       run({"convert", "--from", "base", "--to", "merged", "--to-format", "huggingface",
            "--model-type", "llama", "--merge-adapter", "whole_peft"});
@@ -216,12 +219,7 @@ TEST_F(Adapter, OfALlama4HasItsNames) {
         "model.layers.1.feed_forward.shared_expert.down_proj"}) {
     EXPECT_EQ(std::ranges::count(modules, name), 1) << name;
   }
-  const Finished again = run(tune + Words{"--load-adapter", "tuned_peft", "--save", "again", "--lr",
-                                          "0", "--min-lr", "0", "--weight-decay", "0"});
-  ASSERT_EQ(again.code, 0) << again.err;
-  ASSERT_EQ(run({"adapter", "--load", "again", "--output", "again_peft"}).code, 0);
-  EXPECT_EQ(bytes("again_peft/adapter_model.safetensors"),
-            bytes("tuned_peft/adapter_model.safetensors"));
+  expect_comes_back(tune, "tuned_peft");
   const Finished merged =
       run({"convert", "--from", "long", "--to", "merged", "--to-format", "huggingface",
            "--model-type", "llama4_text", "--merge-adapter", "tuned_peft"});
