@@ -112,139 +112,89 @@ class Forward {
   Group before_;
 };
 
-/// The same, backwards: the first pass over a group makes the sums of dweight and the one that its
-/// gradients need, and keeps what the second takes from them.
-template <class T, bool gate_first, class Store>
-class Backward {
- public:
-  Backward(const GatedNormBackward& k, const float* weights, Store store)
-      : k_(k),
-        store_(store),
-        weights_(weights),
-        width_(k.x.size(-1) / k.groups),
-        kept_{Kept(width_), Kept(width_)} {}
-
-  /// Groups [first, last) of all rows; adds to a row of dweight.
-  [[gnu::flatten]] void run(Index first, Index last, float* dweight) {
-    const Rows<const T> xs(k_.x), zs(k_.z), dys(k_.dy);
-    const Rows<T> dxs(k_.dx), dzs(k_.dz);
-    for (Index at = first; at < last; ++at) {
-      const Index index = at / k_.groups, start = at % k_.groups * width_;
-      const Given given{xs[index] + start, zs[index] + start, dys[index] + start, weights_ + start,
-                        k_.rstd.as<float>()[at]};
-      Kept& kept = kept_[at % 2];
-      float* const to_weight = dweight + start;
-      const auto add = [&](Index i, auto lanes, auto& sums) {
-        sum(given, kept, to_weight, i, lanes, sums);
-      };
-      const auto [dot] =
-          before_.kept == nullptr
-              ? simd::row_sums<1>(width_, add)
-              : simd::row_sums<1>(width_, [&, before = before_](Index i, auto lanes, auto& sums) {
-                  finish(before, i, lanes);
-                  add(i, lanes, sums);
-                });
-      const float mean = dot / static_cast<float>(width_);
-      before_ = {given, &kept, dxs[index] + start, dzs[index] + start, mean * given.scale};
-    }
-  }
-  /// The results of the last group.
-  [[gnu::flatten]] void finish() {
-    if (before_.kept != nullptr) {
-      simd::for_lanes(width_, [&](Index i, auto lanes) { finish(before_, i, lanes); });
-    }
-  }
-
- private:
-  /// What is read of a group.
-  struct Given {
-    const T *x, *z, *dy;
-    const float* weights;
-    float scale;
-  };
-  /// What the second pass needs of a group: what is normed, silu(z), and its slope, which is that
-  /// of the product with x where the gate comes first.
-  class Kept {
-   public:
-    explicit Kept(Index width)
-        : inner(reinterpret_cast<T*>(inners_.room(gate_first ? width : 0))),
-          silu(silus_.room(width)),
-          slope(slopes_.room(width)) {}
-
-   private:
-    Scratch<float> inners_;
-    Scratch<float> silus_, slopes_;
-
-   public:
-    T* const inner;
-    float *const silu, *const slope;
-  };
-  /// A group whose sum is known.
-  struct Group {
-    Given given{};
-    const Kept* kept = nullptr;
-    T *dx = nullptr, *dz = nullptr;
-    float scaled_mean = 0;
-  };
-
-  template <class Lanes>
-  [[gnu::always_inline]] static void sum(const Given& given, Kept& kept, float* to_weight, Index i,
-                                         Lanes lanes, Float (&sums)[1]) {
-    fetch_ahead(given.x + i), fetch_ahead(given.z + i), fetch_ahead(given.dy + i);
-    const auto [opened, slope] = silu<T>(simd::load(given.z + i, lanes));
-    const Float x = simd::load(given.x + i, lanes), dy = simd::load(given.dy + i, lanes);
-    simd::store(kept.silu + i, opened, lanes);
-    simd::store(kept.slope + i, gate_first ? slope * x : slope, lanes);
-    Float inner = x;
-    if constexpr (gate_first) {
-      simd::store(kept.inner + i, x * opened, lanes);
-      inner = simd::load(kept.inner + i, lanes);  // rounded to T
-    }
-    const Float to_normal = (gate_first ? dy : dy * opened) * (inner * given.scale);
-    simd::store(to_weight + i, simd::load(to_weight + i, lanes) + to_normal, lanes);
-    sums[0] = simd::fma(to_normal, simd::load(given.weights + i, lanes), sums[0]);
-  }
-  template <class Lanes>
-  [[gnu::always_inline]] void finish(const Group& of, Index i, Lanes lanes) const {
-    const Given& given = of.given;
-    const Float opened = simd::load(of.kept->silu + i, lanes);
-    const Float slope = simd::load(of.kept->slope + i, lanes);
-    const Float inner = simd::load((gate_first ? of.kept->inner : given.x) + i, lanes);
-    const Float dy = simd::load(given.dy + i, lanes) * simd::load(given.weights + i, lanes);
-    const Float to_inner = ((gate_first ? dy : dy * opened) - inner * of.scaled_mean) * given.scale;
-    store_(of.dz + i, (gate_first ? to_inner : dy * inner * given.scale) * slope, lanes);
-    store_(of.dx + i, gate_first ? to_inner * opened : to_inner, lanes);
-  }
-
-  const GatedNormBackward& k_;
-  Store store_;
-  const float* weights_;
-  Index width_;
-  Kept kept_[2];
-  Group before_;
-};
-
 template <class T, bool gate_first>
-void differentiate(const GatedNormBackward& k) {
-  const std::vector<float> weights = weights_of(k.weight);
-  const Index t = row_count(k.x), f = k.x.size(-1), block = BlockSums::rows_of(t);
-  BlockSums sums(t, f, k.workspace);
-  const bool streaming = should_stream(k.dx, Rows<T>(k.dx), k.x, k.z, k.dy) &&
-                         should_stream(k.dz, Rows<T>(k.dz), k.x, k.z, k.dy);
-  for_ranges(BlockSums::count_of(t), 2 * kWork * t * f, [&](Index first, Index last) {
-    with_store(streaming, [&](auto store) {
-      Backward<T, gate_first, decltype(store)> backward(k, weights.data(), store);
-      for (Index part = first; part < last; ++part) {
-        std::fill_n(sums[part], f, 0.F);
-        const Index end = std::min(t, (part + 1) * block);
-        backward.run(part * block * k.groups, end * k.groups, sums[part]);
-        sums.finish(part, first);
-      }
-      backward.finish();
+struct Backward {
+  const GatedNormBackward& k;
+  Rows<const T> x, z, dy;
+  Rows<T> dx, dz;
+  std::vector<float> weights;
+  Index width;
+
+  explicit Backward(const GatedNormBackward& kernel)
+      : k(kernel),
+        x(kernel.x),
+        z(kernel.z),
+        dy(kernel.dy),
+        dx(kernel.dx),
+        dz(kernel.dz),
+        weights(weights_of(kernel.weight)),
+        width(kernel.x.size(-1) / kernel.groups) {}
+
+  /// What the first pass over a group keeps for the second.
+  struct Kept {
+    float *silus, *slopes, *normals;
+  };
+
+  /// One group of a row; adds to the sums of dweight.
+  template <class Store>
+  [[gnu::flatten]] void run(Index index, Index group, float* dweight, const Kept& kept,
+                            Store store) const {
+    const Index start = group * width;
+    const T *const values = x[index] + start, *const gates = z[index] + start;
+    const T* const gradient = dy[index] + start;
+    const float *const weight = weights.data() + start,
+                       scale = k.rstd.as<float>()[index * k.groups + group];
+    const auto [dot] = simd::row_sums<1>(width, [&](Index i, auto lanes, auto& sums) {
+      fetch_ahead(values + i), fetch_ahead(gates + i), fetch_ahead(gradient + i);
+      const auto [opened, slope] = silu<T>(simd::load(gates + i, lanes));
+      simd::store(kept.silus + i, opened, lanes), simd::store(kept.slopes + i, slope, lanes);
+      const Float value = simd::load(values + i, lanes);
+      const Float normal = (gate_first ? rounded<T>(value * opened) : value) * scale;
+      simd::store(kept.normals + i, normal, lanes);
+      const Float given = simd::load(gradient + i, lanes);
+      const Float to_normal = (gate_first ? given : given * opened) * normal;
+      float* const sum = dweight + start + i;
+      simd::store(sum, simd::load(sum, lanes) + to_normal, lanes);
+      sums[0] = simd::fma(to_normal, simd::load(weight + i, lanes), sums[0]);
     });
-  });
-  sums.total(0, k.dweight, k.accumulate);
-}
+    const float mean = dot / static_cast<float>(width);
+    T *const to_x = dx[index] + start, *const to_z = dz[index] + start;
+    simd::for_lanes(width, [&](Index i, auto lanes) {
+      const Float opened = simd::load(kept.silus + i, lanes);
+      const Float slope = simd::load(kept.slopes + i, lanes);
+      const Float normal = simd::load(kept.normals + i, lanes);
+      const Float given = simd::load(gradient + i, lanes), by = simd::load(weight + i, lanes);
+      const Float upstream = gate_first ? given : given * opened;
+      const Float inner = (upstream * by - normal * mean) * scale;
+      const Float to_gate =
+          gate_first ? inner * simd::load(values + i, lanes) : given * normal * by;
+      store(to_z + i, to_gate * slope, lanes);
+      store(to_x + i, gate_first ? inner * opened : inner, lanes);
+    });
+  }
+  void run() const {
+    const Index t = row_count(k.x), f = k.x.size(-1), block = BlockSums::rows_of(t);
+    BlockSums sums(t, f, k.workspace);
+    const bool streaming =
+        should_stream(k.dx, dx, k.x, k.z, k.dy) && should_stream(k.dz, dz, k.x, k.z, k.dy);
+    for_ranges(BlockSums::count_of(t), 2 * kWork * t * f, [&](Index first, Index last) {
+      Scratch<float> silus, slopes, normals;
+      const Kept kept{silus.room(width), slopes.room(width), normals.room(width)};
+      with_store(streaming, [&](auto store) {
+        for (Index part = first; part < last; ++part) {
+          std::fill_n(sums[part], f, 0.F);
+          const Index begin = part * block * k.groups;
+          const Index end = std::min(t, (part + 1) * block) * k.groups;
+          for (Index at = begin; at < end; ++at) {
+            run(at / k.groups, at % k.groups, sums[part], kept, store);
+          }
+          sums.finish(part, first);
+        }
+      });
+    });
+    sums.total(0, k.dweight, k.accumulate);
+  }
+};
 
 }  // namespace
 
@@ -264,7 +214,7 @@ void run(device::HostStream&, const GatedNormForward& k) {
 
 void run(device::HostStream&, const GatedNormBackward& k) {
   visit_dtype(k.x.dtype, [&]<class T>() {
-    k.gate_first ? differentiate<T, true>(k) : differentiate<T, false>(k);
+    k.gate_first ? Backward<T, true>(k).run() : Backward<T, false>(k).run();
   });
 }
 
