@@ -35,11 +35,14 @@ inline std::vector<Visibility> visibility_cases() {
       for (const bool causal : {false, true}) {
         for (const Index window : {-1, 0, 1, 17, 100, 500}) {
           cases.push_back({s, s_kv, causal, window});
+          const bool runs = causal && (window < 0 || window == 17);
+          if (runs) {
+            cases.push_back(with_runs(cases.back()));
+          }
           for (const SequenceMap& queries : {SequenceMap{}, SequenceMap{s / 2, {20, 150}}}) {
             cases.push_back({s, s_kv, causal, window, {queries, {s_kv / 3, {10, 120}}}});
-            if (causal && (window < 0 || window == 17)) {
+            if (runs && s_kv == 203) {
               cases.push_back(with_runs(cases.back()));
-              cases.push_back(with_runs({s, s_kv, causal, window}));
             }
           }
         }
