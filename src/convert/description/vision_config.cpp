@@ -47,7 +47,7 @@ const EncoderType& type_of(config::TowerKind kind) {
 }
 
 /// Sizes of a Llama where its file leaves them out.
-constexpr std::pair<const char*, Index> kLlamaSizes[] = {
+constexpr std::pair<const char*, Index> kLanguageSizes[] = {
     {"vocab_size", 32000},       {"hidden_size", 4096},        {"num_hidden_layers", 32},
     {"num_attention_heads", 32}, {"intermediate_size", 11008}, {"max_position_embeddings", 2048}};
 constexpr double kLlamaEpsilon = 1e-6;
@@ -109,7 +109,7 @@ JsonObject language_part(const JsonObject& whole) {
     return whole;
   }
   JsonObject text = whole.object("text_config");
-  for (const auto& [name, size] : kLlamaSizes) {
+  for (const auto& [name, size] : kLanguageSizes) {
     if (!text.has(name)) {
       text.set(name, size);
     }
