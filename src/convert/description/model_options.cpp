@@ -41,7 +41,7 @@ constexpr std::pair<const char*, PositionEmbedding> kPositionNames[] = {
     {"none", PositionEmbedding::none}};
 constexpr std::pair<const char*, RopeType> kRopeTypes[] = {{"rope", RopeType::rope},
                                                            {"yarn", RopeType::yarn}};
-constexpr std::pair<const char*, config::AttentionSink> kSinks[] = {
+constexpr std::pair<const char*, config::AttentionSink> kSinkWords[] = {
     {"off-by-one", config::AttentionSink::zero}, {"learnable", config::AttentionSink::learned}};
 constexpr std::pair<const char*, bool ModelConfig::*> kGemmaFlags[] = {
     {"post_self_attn_layernorm", &ModelConfig::post_self_attn_layernorm},
@@ -213,7 +213,7 @@ void write_limits(const ModelConfig& model, JsonObject& json) {
     json.set("glu_linear_offset", model.glu_linear_offset);
   }
   if (model.attention_sink != config::AttentionSink::none) {
-    write_choice("softmax_type", kSinks, model.attention_sink, json);
+    write_choice("softmax_type", kSinkWords, model.attention_sink, json);
   }
   if (model.window_size) {
     const auto [left, right] = *model.window_size;
