@@ -115,6 +115,11 @@ class Attention {
   Index position_of(const Tile& tile, Index query) const {
     return tile.piece.first_position + (k_.causal ? (tile.first + query) / per_group_ : 0);
   }
+  /// Returns the last position that the query sees.
+  Index last_visible(const Tile& tile, Index query) const {
+    return tile.piece.together ? tile.piece.first_position + tile.piece.rows - 1
+                               : position_of(tile, query);
+  }
   Index first_visible(Index position) const {
     return k_.window >= 0 ? std::max<Index>(position - k_.window, 0) : 0;
   }
@@ -149,7 +154,7 @@ class Attention {
   void attend(const Tile& tile, Memory& memory) const {
     start(tile, memory);
     const Index step = std::min(kGroup, block_size_);
-    const Index last = position_of(tile, tile.count - 1);
+    const Index last = last_visible(tile, tile.count - 1);
     Positions at = positions_from(tile, first_visible(position_of(tile, 0)) / step * step, last);
     while (at.first <= last) {
       const Positions next = positions_from(tile, at.first + step, last);
@@ -225,7 +230,8 @@ class Attention {
       scores += bias_of(tile, query, at);
     }
     const auto begin = static_cast<std::int32_t>(first_visible(position) - at.first);
-    const auto end = static_cast<std::int32_t>(std::min(position + 1 - at.first, at.keys.count));
+    const auto end = static_cast<std::int32_t>(
+        std::min(last_visible(tile, query) + 1 - at.first, at.keys.count));
     const bool all = begin <= 0 && end == kGroup;
     const Int visible = all ? ~Int{} : (lane >= begin) & (lane < end);
     scores = visible ? scores : simd::splat(-kInfinity);

@@ -63,6 +63,8 @@ constexpr std::array kRules = std::to_array<std::string_view>({"heads_per_group"
                                                                "rotary_dimensions",
                                                                "rotary_factors",
                                                                "layers_without_rotation",
+                                                               "axes_of_rotation",
+                                                               "pooled_patches",
                                                                "small_constants",
                                                                "latent_sizes",
                                                                "prediction_depths",
