@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/commands.h"
+#include "cli/training_words.h"
 #include "config/parse/parse.h"
 #include "config/values/option_help.h"
 #include "io/logs/json_text.h"
@@ -74,7 +75,7 @@ int parity(const Arguments& arguments) {
     log::print(kParityHelp + *help);
     return static_cast<int>(ExitCode::success);
   }
-  Arguments flags = arguments;
+  Arguments flags = training_options(arguments);
   const bool json = take_flag(flags, "--json");
   const config::RunConfig run = config::parse_run_config(flags);
   const Index ranks = run.parallel.world_size / run.parallel.data_parallel_size;

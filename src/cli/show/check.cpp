@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/show/memory_estimate.h"
+#include "cli/training_words.h"
 #include "config/global_batch_size.h"
 #include "config/parse/report.h"
 #include "config/values/option_help.h"
@@ -18,7 +19,8 @@ namespace mpitron::cli {
 namespace {
 
 constexpr const char* kCheckHelp =
-    "usage: mpitron check OPTIONS [--json] [--no-files]\n\nChecks a training run without starting "
+    "usage: mpitron check [COMMAND] OPTIONS [--json] [--no-files]\n\nChecks a training run without "
+    "starting "
     "it: first its options, then the files that they name (tokenizer, corpora, checkpoint, folders "
     "to write to). --no-files checks options alone. Exit code 0: the run may start, 2: options are "
     "wrong, 4: files are.\n";
@@ -69,7 +71,7 @@ int check(const Arguments& arguments) {
     log::print(kCheckHelp + *help);
     return static_cast<int>(ExitCode::success);
   }
-  Arguments flags = arguments;
+  Arguments flags = training_options(arguments);
   const bool json = take_flag(flags, "--json");
   const bool flags_alone = take_flag(flags, "--no-files");
   config::ParsedRun parsed = config::parse_run(flags);

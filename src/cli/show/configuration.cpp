@@ -1,6 +1,7 @@
 #include "cli/command.h"
 #include "cli/commands.h"
 #include "cli/show/run_layout.h"
+#include "cli/training_words.h"
 #include "config/parse/report.h"
 #include "config/values/option_help.h"
 #include "utils/error.h"
@@ -23,7 +24,7 @@ int show(const Arguments& arguments) {
     log::print(kConfigurationHelp + *help);
     return 0;
   }
-  Arguments flags = arguments;
+  Arguments flags = training_options(arguments);
   const bool provenance = take_flag(flags, "--provenance");
   const bool json = take_flag(flags, "--json");
   const bool layers = take_flag(flags, "--layers");

@@ -6,6 +6,7 @@
 #include "cli/show/memory_estimate.h"
 #include "cli/show/plan_commands.h"
 #include "cli/show/run_layout.h"
+#include "cli/training_words.h"
 #include "config/parse/parse.h"
 #include "config/values/option_help.h"
 #include "pipeline/draw.h"
@@ -213,7 +214,8 @@ bool has_option(const Arguments& arguments, const std::string& option) {
 }  // namespace
 
 /// Forms that need no run's options come before --help, which explains those of a run.
-int plan(const Arguments& arguments) {
+int plan(const Arguments& words) {
+  const Arguments arguments = training_options(words);
   if (has_option(arguments, "--validate")) {
     return plan_validation(arguments);
   }
