@@ -1,6 +1,7 @@
 // Appends to the cache of keys and values and attends to it (generation). Positions enter the
-// softmax in spans of four groups of 16 that begin at multiples of 64, so a row has the same bits whatever its
-// batch, the cut of its prompt or the blocks it lies on. Arithmetic in fp32, outputs rounded once.
+// softmax in spans of four groups of 16 that begin at multiples of 64, so a row has the same bits
+// whatever its batch, the cut of its prompt or the blocks it lies on. Arithmetic in fp32, outputs
+// rounded once.
 #include "kernels/attention/cached_attention.h"
 
 #include <cmath>

@@ -204,8 +204,7 @@ struct Weighted {
   Index sum_stride;
 };
 
-/// Adds V vectors of the values from number j on: position after position. One query takes them from
-/// the cache.
+/// Adds V vectors of the values from number j on: position after position.
 template <int Q, int V, class T, class Lanes>
 [[gnu::always_inline]] inline void add_columns(const Rows<T>& values, Index j, const Weighted& to,
                                                Lanes lanes) {

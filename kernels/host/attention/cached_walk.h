@@ -9,9 +9,9 @@
 
 namespace mpitron::kernels::host::cached {
 
-/// A few queries of one sequence: either of one group of heads, of which number i is head i % n/g of
-/// row i / (n/g), or those of one row in several groups of one head each, whose keys lie behind each
-/// other.
+/// A few queries of one sequence: either of one group of heads, of which number i is head i % n/g
+/// of row i / (n/g), or those of one row in several groups of one head each, whose keys lie behind
+/// each other.
 struct Tile {
   CachedPiece piece;
   Index group = 0, groups = 1, first = 0, count = 0;
