@@ -20,9 +20,10 @@ namespace mpitron::kernels {
 //                 of threads
 //   rounding:     bf16, fp16: P and dS before they enter a product; o, dq, dk, dv once at the end
 //   visibility:   with positions Q(i) of queries and K(j) of keys, key j is visible to query i if
-//                 !(causal && K(j) > Q(i)) and !(window >= 0 && K(j) < Q(i) - window) and
-//                 mask[., i, K(j)] == 0; a row that sees no key gives o = 0, lse = -inf and no
-//                 gradient; a mask of one row hides keys from every query
+//                 !(causal && K(j) > max(Q(i), seen_until[., i])) and
+//                 !(window >= 0 && K(j) < Q(i) - window) and mask[., i, K(j)] == 0; a row that sees
+//                 no key gives o = 0, lse = -inf and no gradient; a mask of one row hides keys from
+//                 every query; seen_until never falls from a query to the next (not on GPUs)
 //   soft cap:     with softcap > 0, scale q_i k_j becomes softcap tanh(scale q_i k_j / softcap);
 //                 not together with a bias
 //   bias:         score(i, j) = scale q_i k_j + bias[head, j - i + s - 1]: a bias of the distance,
@@ -88,12 +89,14 @@ struct AttentionForward {
   Index window = -1;  // keys before the query that are visible besides itself; -1: all
   DropoutMask dropout;
   std::optional<AttentionPositions> positions;  // absent: last_positions
-  In bias;            // [n, s + s_kv - 1], in q's type, any strides; optional
-  float softcap = 0;  // bound of the scores; 0: none
+  In bias;             // [n, s + s_kv - 1], in q's type, any strides; optional
+  float softcap = 0;   // bound of the scores; 0: none
+  In seen_until = {};  // [b or 1, s], i64, contiguous: a position; optional
 
   template <class F>
   void views(F&& f) const {
     f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse), f("bias", bias);
+    f("seen_until", seen_until);
   }
   /// Multiply-adds of one launch, for who times it.
   double multiply_adds() const { return attention_multiply_adds(q, k, causal); }
@@ -115,10 +118,12 @@ struct AttentionBackward {
   In bias;                                      // as forward
   Out dbias;  // [b, n, s + s_kv - 1], fp32, any strides; where there is a bias
   float softcap = 0;
+  In seen_until = {};
 
   template <class F>
   void views(F&& f) const {
     f("q", q), f("k", k), f("v", v), f("mask", mask), f("o", o), f("lse", lse), f("d_o", d_o);
+    f("seen_until", seen_until);
     f("dq", dq), f("dk", dk), f("dv", dv), f("bias", bias), f("dbias", dbias);
   }
   double multiply_adds() const { return 2.5 * attention_multiply_adds(q, k, causal); }

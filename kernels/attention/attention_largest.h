@@ -13,7 +13,7 @@ using device::InOut;
 ///
 /// Numerical contract: q and k fp32, bf16 or fp16 with any strides but a contiguous last dimension;
 /// products summed in fp32 (reference: double); largest fp32.
-/// The window and the causal order hide the same pairs as in attention.h. Not on GPUs.
+/// The window and the causal order hide the same pairs as in attention.h.
 struct AttentionLargest {
   static constexpr const char* name = "attention_largest";
   In q;           // [s, b, g, n/g, d]
@@ -33,5 +33,6 @@ struct AttentionLargest {
 /// The order of a maximum does not matter: the bits of both devices differ by their products alone.
 void run(device::ReferenceStream&, const AttentionLargest&);
 void run(device::HostStream&, const AttentionLargest&);
+void run(device::CudaStream&, const AttentionLargest&);
 
 }  // namespace mpitron::kernels

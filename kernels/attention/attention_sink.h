@@ -14,7 +14,7 @@ using device::InOut;
 //   types:      o and d_o fp32, bf16, fp16 (reference: also fp64); lse fp32 (fp64 with fp64);
 //               sink of any of these types; contiguous
 //   arithmetic: fp32 (reference: double); o is rounded once more
-//   order:      dsink in double, by samples, then by positions
+//   order:      dsink in double, by samples, then by positions (GPU: by warps that share a head)
 //   outputs:    o and lse in place; dsink `=`, or `+=` with accumulate
 
 /// lse = log(e^lse + e^sink), and o times what that leaves of each probability. With these o and
@@ -53,5 +53,7 @@ void run(device::ReferenceStream&, const AttentionSinkForward&);
 void run(device::ReferenceStream&, const AttentionSinkBackward&);
 void run(device::HostStream&, const AttentionSinkForward&);
 void run(device::HostStream&, const AttentionSinkBackward&);
+void run(device::CudaStream&, const AttentionSinkForward&);
+void run(device::CudaStream&, const AttentionSinkBackward&);
 
 }  // namespace mpitron::kernels

@@ -42,6 +42,12 @@ void check_inputs(const Kernel& kernel) {
                   to_string(mask.shape));
     MPITRON_CHECK(mask.dtype == DType::u8 && mask.stride(2) == 1, name_of(mask.dtype));
   }
+  if (kernel.seen_until) {
+    const auto& until = kernel.seen_until;
+    MPITRON_CHECK((until.shape == Shape{until.size(0) == 1 ? 1 : q[1], q[0]}) && !kernel.bias,
+                  to_string(until.shape));
+    MPITRON_CHECK(until.dtype == DType::i64 && until.stride(1) == 1, name_of(until.dtype));
+  }
   if (kernel.bias) {
     MPITRON_CHECK(kernel.softcap == 0, kernel.softcap);
     MPITRON_CHECK((kernel.bias.shape == Shape{q[2], q[0] + k[0] - 1}) && !kernel.positions,

@@ -22,6 +22,7 @@ struct CachedPiece {
   // they carry behind the last row. Both may be the same; no two pieces write to one place, and
   // none reads what another one writes.
   Index state_from = -1, state_to = -1;
+  bool together = false;  // every row sees them all; not with a bias, and not on GPUs
 };
 
 /// The same for kernels of a GPU, as one list of words: of row i the position at [2 i] (-1: it
@@ -31,6 +32,7 @@ inline void append_piece_table(std::span<const CachedPiece> pieces, Index rows, 
                                std::vector<std::int64_t>& table) {
   table.assign(static_cast<std::size_t>(2 * rows), -1);
   for (const CachedPiece& piece : pieces) {
+    MPITRON_CHECK(!piece.together, piece.first_row);
     for (Index i = 0; i < piece.rows; ++i) {
       const auto at = static_cast<std::size_t>(2 * (piece.first_row + i));
       table[at] = piece.first_position + (causal ? i : 0);
@@ -68,8 +70,9 @@ struct CacheAppend {
 ///   accumulation: fp32 (reference: double), bf16 of a score in pairs where the processor can; over
 ///                 positions in rising order, in groups that begin at fixed ones: a row's bits
 ///                 depend on its sequence and the block size alone, not on other rows or threads
-///   visibility:   row i at position p sees positions max(0, p - window) .. p; where it is not
-///                 causal, every row sees all positions up to that of the piece's first row
+///   visibility:   row i at position p sees positions max(0, p - window) .. p, or up to that of the
+///                 piece's last row where the piece is one together; where it is not causal, every
+///                 row sees all positions up to that of the piece's first row
 ///   soft cap:     with softcap > 0 the scaled score x becomes softcap tanh(x / softcap)
 ///   bias:         that of distance key - query is added to the scaled score
 ///   sink:         one more logit in the softmax, without a value (kernels/attention/sink)

@@ -149,6 +149,7 @@ void run(device::CudaStream&, const AdamStep&);
 void run(device::CudaStream&, const AdamSteps&);
 void run(device::CudaStream&, const SgdStep&);
 void run(device::CudaStream&, const SgdSteps&);
+void run(device::CudaStream&, const LionStep&);
 void run(device::CudaStream&, const SumOfSquares&);
 void run(device::CudaStream&, const CountZeros&);
 

@@ -65,5 +65,8 @@ void run(device::ReferenceStream&, const PreferenceBackward&);
 void run(device::HostStream&, const WeightedColumnSums&);
 void run(device::HostStream&, const PreferenceForward&);
 void run(device::HostStream&, const PreferenceBackward&);
+void run(device::CudaStream&, const WeightedColumnSums&);
+void run(device::CudaStream&, const PreferenceForward&);
+void run(device::CudaStream&, const PreferenceBackward&);
 
 }  // namespace mpitron::kernels

@@ -72,5 +72,8 @@ void run(device::ReferenceStream&, const TeacherScatter&);
 void run(device::HostStream&, const TeacherMatch&);
 void run(device::HostStream&, const DistillationForward&);
 void run(device::HostStream&, const TeacherScatter&);
+void run(device::CudaStream&, const TeacherMatch&);
+void run(device::CudaStream&, const DistillationForward&);
+void run(device::CudaStream&, const TeacherScatter&);
 
 }  // namespace mpitron::kernels

@@ -46,7 +46,7 @@ inline Float16 normal_float_scale(float largest) {
 
 /// The code next to a weight; `reciprocal`: reciprocal_of the scale. Of two equally near
 /// codes the lower one.
-inline std::uint8_t normal_float_code(float weight, float reciprocal) {
+constexpr std::uint8_t normal_float_code(float weight, float reciprocal) {
   const float x = weight * reciprocal;
   std::uint8_t code = 0;
   for (std::size_t i = 0; i + 1 < kNormalFloats.size(); ++i) {
@@ -101,5 +101,7 @@ void run(device::ReferenceStream&, const PackNormalFloat&);
 void run(device::ReferenceStream&, const UnpackNormalFloat&);
 void run(device::HostStream&, const PackNormalFloat&);
 void run(device::HostStream&, const UnpackNormalFloat&);
+void run(device::CudaStream&, const PackNormalFloat&);
+void run(device::CudaStream&, const UnpackNormalFloat&);
 
 }  // namespace mpitron::kernels

@@ -95,7 +95,7 @@ inline float scale_of_8_bits(float largest) {
 inline Float16 scale_of_4_bits(float extreme) {
   return Float16(extreme / -8.F);
 }
-inline float reciprocal_of(float scale) {
+constexpr float reciprocal_of(float scale) {
   return scale != 0 ? 1.F / scale : 0.F;
 }
 inline int rounded_8_bits(float value, float reciprocal) {

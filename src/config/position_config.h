@@ -8,7 +8,7 @@ namespace mpitron::config {
 
 /// Ways to tell a model where tokens stand: a learned table, rotations of queries and keys (Su et
 /// al. 2021), T5's biases of distances, or nothing.
-enum class PositionEmbedding { learned_absolute, rope, mrope, relative, none };
+enum class PositionEmbedding { learned_absolute, rope, relative, none };
 /// Plain rotary frequencies, or those stretched by YaRN (Peng et al. 2023).
 enum class RopeType { rope, yarn };
 
@@ -17,6 +17,9 @@ struct PositionConfig {
   PositionEmbedding position_embedding_type = PositionEmbedding::learned_absolute;
   RopeType rope_type = RopeType::rope;
   Index rotary_base = 10000;
+  // Frequencies that turn by time, height and width; words stand at one place of all three, which
+  // is plain rotation. Empty: positions have one axis.
+  std::vector<Index> mrope_section;
   std::optional<Index> rotary_base_local;  // of layers with a window, which nothing stretches
   double rotary_percent = 1.0;
   bool rotary_interleaved = false;

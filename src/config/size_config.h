@@ -6,6 +6,10 @@
 
 namespace mpitron::config {
 
+/// Layers are described one by one: the bound keeps a mistyped or damaged number from filling the
+/// memory.
+constexpr Index kMostLayers = 100'000;
+
 /// Sizes of a transformer; all counts are global (not per rank). `Index` fields without a default
 /// are set by the user or derived by `resolve`.
 struct SizeConfig {

@@ -72,10 +72,12 @@ struct VisionConfig {
 
 /// Image encoders: CLIP's has a class token, SigLIP's has none.
 enum class TowerKind { clip, siglip };
-/// The way from the encoder's width to the language model's: an MLP or one linear layer.
-enum class ProjectorKind { mlp, affine };
-/// Texts around an image: <Image> and </Image>, <img> and </img>.
-enum class ImageTags { none, nvlm, internvl };
+/// The way from the encoder's width to the language model's: an MLP, one linear layer, or means of
+/// neighbouring patches, a norm and one linear layer (Gemma 3).
+enum class ProjectorKind { mlp, affine, pooled };
+/// Texts around an image: <Image> and </Image>, <img> and </img>, <start_of_image> and
+/// <end_of_image> between empty lines.
+enum class ImageTags { none, nvlm, internvl, gemma3 };
 
 /// Sizes of an image encoder that has not the language model's; its layers have LayerNorm and
 /// biases.
@@ -107,9 +109,11 @@ struct VlmConfig {
   Index tower_layers = 0;
   Index tile = 336;  // edge in pixels
   Index patch = 14;
-  bool class_token = true;     // CLIP's stays behind the tower
-  bool pixel_shuffle = false;  // four positions become one of four times the width
-  Index text_length = 0;       // tokens of a sample, an image counts as one
+  bool class_token = true;         // CLIP's stays behind the tower
+  bool pixel_shuffle = false;      // four positions become one of four times the width
+  Index pooled_positions = 256;    // of a tile, with that projector
+  bool sees_whole_images = false;  // positions of images side by side see each other
+  Index text_length = 0;           // tokens of a sample, an image counts as one
   TilingConfig tiling;
   ImageTags image_tags = ImageTags::none;
   std::optional<TowerSizes> tower_sizes = std::nullopt;          // else the language model's
@@ -129,7 +133,18 @@ struct VlmConfig {
   Index tower_positions() const { return patches() + tower_tokens(); }
   /// Positions that the language model sees of a tile.
   Index positions() const {
-    return pixel_shuffle ? patches() / 4 : patches() + (class_token ? tower_tokens() : 0);
+    return projector == ProjectorKind::pooled ? pooled_positions
+           : pixel_shuffle                    ? patches() / 4
+                                              : patches() + (class_token ? tower_tokens() : 0);
+  }
+  /// Patches along the edge of the squares that are pooled; 0 where they do not fill a tile.
+  Index pooled_edge() const {
+    for (Index edge = 1; edge <= grid(); ++edge) {
+      if (edge * edge * pooled_positions == patches() && grid() % edge == 0) {
+        return edge;
+      }
+    }
+    return 0;
   }
   /// Tiles of an image, at most, with the thumbnail.
   Index most_tiles() const {

@@ -195,6 +195,10 @@ void note_surprises(const ConvertSettings& settings, const ModelDescription& des
         "weights alone are written, for --pretrained-checkpoint; optimizer state stays where it "
         "is: --load of the source resumes in every layout");
   }
+  if (description.model_type == "qwen2_vl") {
+    report.notes.emplace_back(
+        "of Qwen2-VL the language model alone is here: its image encoder (visual.*) stays behind");
+  }
   const bool neighbours_rotate_there = description.model_type == "llama4_text";
   if (!description.model.rotary_interleaved || neighbours_rotate_there ||
       settings.to_format == Format::mpitron) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kConfig = "config.json";
 /// The older spelling, which newer releases of the library read, too.
-constexpr const char* kPrefix = "vision_model.";
+constexpr const char* kEncoderPrefix = "vision_model.";
 
 /// Returns what the model's own config.json said of its encoder; an empty object where it came
 /// without one.
@@ -34,7 +34,7 @@ NameTable table_of(const ModelDescription& description) {
         "sizes of its own (pretrain-vlm --vision-hidden-size ..); this one is {}",
         vlm ? "as wide as its language model" : description.model.family().title);
   }
-  return make_encoder_table(description, kPrefix);
+  return make_encoder_table(description, kEncoderPrefix);
 }
 
 }  // namespace

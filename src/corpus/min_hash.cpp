@@ -10,6 +10,7 @@
 #include "utils/check.h"
 #include "utils/error.h"
 #include "utils/text/hash.h"
+#include "utils/text/utf8.h"
 
 // MinHash (Broder 1997) by one permutation: each row of a signature is the smallest hash of the
 // shingles that fall into it; the same row of two texts is equal with a probability that is their
@@ -52,7 +53,7 @@ void hash_shingles(std::string_view text, int width, std::vector<std::uint64_t>&
     return starts[character % static_cast<std::size_t>(width)];
   };
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if ((static_cast<unsigned char>(text[at]) & 0xC0) == 0x80) {
+    if (continues_character(text[at])) {
       continue;
     }
     if (characters >= static_cast<std::size_t>(width)) {

@@ -2,6 +2,7 @@
 
 #include "corpus/ngram_filter.h"
 #include "utils/error.h"
+#include "utils/text/utf8.h"
 
 // Cuts a document where words of a test stand, at the ends of sentences.
 
@@ -9,10 +10,6 @@ namespace mpitron::corpus {
 namespace {
 
 constexpr std::string_view kSentenceEnds = ".!?";
-
-bool continues_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-}
 
 /// Goes `characters` back from `at`, then back to the end of a sentence: one past it, or 0.
 std::size_t end_of_first(std::string_view text, std::size_t at, Index characters) {

@@ -33,7 +33,8 @@ struct EngineShape {
   Index vocabulary = 0;   // true ids
   Index padded_vocabulary = 0;                        // columns of the logits
   std::optional<kernels::WeightFormat> weights = {};  // that products read; absent: the model's
-  bool graphs = false;  // steps of one token a sequence are recorded, on a GPU and one rank
+  bool graphs = false;        // steps of one token a sequence are recorded, on a GPU and one rank
+  bool whole_images = false;  // ids below 0 side by side see each other, and come in one step
 };
 
 /// One sequence's share of a step: a piece of its prompt, or the token that was drawn last, with

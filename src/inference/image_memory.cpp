@@ -25,6 +25,11 @@ SeenImageHandle ImageMemory::see(std::span<const float> tiles) {
         "images in prompts need a model of --position-embedding-type rope or none: learned "
         "positions count an image as one token");
   }
+  if (model_.config().vlm->sees_whole_images && !device_.tensors_on_host()) {
+    throw_usage(
+        "a model whose images' positions see each other (--bidirectional-image-attention) takes "
+        "images in prompts on the host alone: --device host");
+  }
   const auto bytes = std::as_bytes(tiles);
   const Hash128 pixels =
       hash128(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));

@@ -46,6 +46,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   shape_.max_encoded = encodes ? config.seq_length : 0;
   shape_.block_owners = this->sharers();
   shape_.own_drafts = own_drafts_of(model, shape.own_drafts);
+  shape_.whole_images = config.vlm && config.vlm->sees_whole_images;
   if (shape_.own_drafts > 0) {
     heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
   }
@@ -102,12 +103,13 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
   for (const SequenceStep& sequence : sequences) {
     const auto first = static_cast<Index>(ids_.size());
     const auto count = static_cast<Index>(sequence.tokens.size()) + sequence.own_drafts;
-    pieces_.push_back({.first_row = first,
-                       .rows = count,
-                       .first_position = sequence.first_position,
-                       .blocks = sequence.blocks,
-                       .state_from = sequence.state_from,
-                       .state_to = sequence.state_to});
+    append_pieces({.first_row = first,
+                   .rows = count,
+                   .first_position = sequence.first_position,
+                   .blocks = sequence.blocks,
+                   .state_from = sequence.state_from,
+                   .state_to = sequence.state_to},
+                  shape_.whole_images ? sequence.tokens : std::span<const TokenId>(), pieces_);
     adapt_rows(sequence.adapter, first, count);
     if (shape_.max_encoded > 0) {
       encoded_.push_back({.first_row = first,

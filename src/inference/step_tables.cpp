@@ -28,6 +28,26 @@ Tensor piece_table(device::Device& device, std::span<const kernels::CachedPiece>
   return on_device(device, words);
 }
 
+/// Pieces that are cut carry no states: none of such a model's layers has any.
+void append_pieces(const kernels::CachedPiece& piece, std::span<const TokenId> ids,
+                   std::vector<kernels::CachedPiece>& pieces) {
+  const auto of_image = [&](Index row) {
+    return row < static_cast<Index>(ids.size()) && ids[static_cast<std::size_t>(row)] < 0;
+  };
+  for (Index row = 0; row < piece.rows;) {
+    Index end = row + 1;
+    while (end < piece.rows && of_image(end) == of_image(row)) {
+      ++end;
+    }
+    pieces.push_back(piece);
+    pieces.back().first_row += row;
+    pieces.back().first_position += row;
+    pieces.back().rows = end - row;
+    pieces.back().together = of_image(row);
+    row = end;
+  }
+}
+
 std::vector<kernels::CachedPiece> pieces_of_chunks(std::span<const kernels::CachedPiece> pieces,
                                                    Index chunk, Index block_size) {
   MPITRON_CHECK(chunk % block_size == 0, chunk, block_size);

@@ -178,7 +178,53 @@ def stacked(values, in_turn):
     return {name: value.contiguous() for name, value in result.items()}
 
 
+def qwen2_vl():
+    """The language model alone; the library makes an encoder up."""
+    config = COMMON | {"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"], "intermediate_size": 20,
+                       "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_act": "silu", "rms_norm_eps": 1e-06, "rope_theta": 10000.0,
+                       "rope_scaling": {"type": "mrope", "mrope_section": [1, 1, 1]}, "max_position_embeddings": POSITIONS,
+                       "use_sliding_window": False, "attention_dropout": 0.0,
+                       "vision_config": {"model_type": "qwen2_vl", "depth": 1, "embed_dim": 16, "num_heads": 2, "hidden_size": HIDDEN}}
+    tensors = {"model.embed_tokens.weight": [VOCAB, HIDDEN], "model.norm.weight": [HIDDEN], "lm_head.weight": [VOCAB, HIDDEN]}
+    for layer in range(3):
+        at = f"model.layers.{layer}."
+        shapes = {"self_attn.q_proj": 24, "self_attn.k_proj": 12, "self_attn.v_proj": 12, "mlp.gate_proj": 20, "mlp.up_proj": 20}
+        tensors.update({f"{at}{name}.weight": [rows, HIDDEN] for name, rows in shapes.items()})
+        tensors.update({f"{at}self_attn.{name}_proj.bias": [shapes[f"self_attn.{name}_proj"]] for name in "qkv"})
+        tensors |= {at + "self_attn.o_proj.weight": [HIDDEN, 24], at + "mlp.down_proj.weight": [HIDDEN, 20],
+                    at + "input_layernorm.weight": [HIDDEN], at + "post_attention_layernorm.weight": [HIDDEN]}
+    return config, tensors
+
+
 IMAGE = 60  # stands four times for the image that is one token (-200) here
+
+
+def tower(positions, kind):
+    """Tensors of an encoder of three layers of width 16; norms of its own are `kind`."""
+    at = "vision_tower.vision_model."
+    tensors = {at + "embeddings.patch_embedding.weight": [16, 3, 4, 4], at + "embeddings.position_embedding.weight": [positions, 16]}
+    norms = kind + [f"encoder.layers.{i}.layer_norm{k}" for i in range(3) for k in (1, 2)]
+    tensors.update({f"{at}{norm}.{part}": [16] for norm in norms for part in ("weight", "bias")})
+    for layer in range(3):
+        shapes = {f"self_attn.{name}_proj": (16, 16) for name in ("q", "k", "v", "out")} | {"mlp.fc1": (32, 16), "mlp.fc2": (16, 32)}
+        for name, (rows, columns) in shapes.items():
+            tensors[f"{at}encoder.layers.{layer}.{name}.weight"] = [rows, columns]
+            tensors[f"{at}encoder.layers.{layer}.{name}.bias"] = [rows]
+    return tensors
+
+
+def gemma3_images():
+    """Sixteen patches pooled to four positions, which see each other within the window of three in two layers."""
+    text, words = gemma3()
+    text |= {"initializer_range": 0.02, "attn_logit_softcapping": None, "final_logit_softcapping": None}
+    vision = {"model_type": "siglip_vision_model", "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32, "num_hidden_layers": 3,
+              "image_size": 16, "patch_size": 4, "hidden_act": "gelu_pytorch_tanh", "layer_norm_eps": 1e-06, "vision_use_head": False}
+    config = {"model_type": "gemma3", "architectures": ["Gemma3ForConditionalGeneration"], "text_config": text, "vision_config": vision,
+              "mm_tokens_per_image": 4, "image_token_index": IMAGE, "torch_dtype": "float32", "tie_word_embeddings": True}
+    tensors = tower(16, ["post_layernorm"]) | {"vision_tower.vision_model.embeddings.patch_embedding.bias": [16],
+                                               "multi_modal_projector.mm_soft_emb_norm.weight": [16],
+                                               "multi_modal_projector.mm_input_projection_weight": [16, HIDDEN]}
+    return config, tensors | {f"language_model.{name}": shape for name, shape in words.items()}
 
 
 def llava():
@@ -191,16 +237,7 @@ def llava():
     config = {"model_type": "llava", "architectures": ["LlavaForConditionalGeneration"], "text_config": text, "vision_config": vision,
               "image_token_index": IMAGE, "image_seq_length": 4, "vision_feature_layer": -2, "vision_feature_select_strategy": "default",
               "projector_hidden_act": "gelu", "torch_dtype": "float32", "tie_word_embeddings": False}
-    at = "vision_tower.vision_model."
-    tensors = {at + "embeddings.class_embedding": [16], at + "embeddings.patch_embedding.weight": [16, 3, 4, 4],
-               at + "embeddings.position_embedding.weight": [5, 16]}
-    norms = ["pre_layrnorm", "post_layernorm"] + [f"encoder.layers.{i}.layer_norm{k}" for i in range(3) for k in (1, 2)]
-    tensors.update({f"{at}{norm}.{part}": [16] for norm in norms for part in ("weight", "bias")})
-    for layer in range(3):
-        shapes = {f"self_attn.{name}_proj": (16, 16) for name in ("q", "k", "v", "out")} | {"mlp.fc1": (32, 16), "mlp.fc2": (16, 32)}
-        for name, (rows, columns) in shapes.items():
-            tensors[f"{at}encoder.layers.{layer}.{name}.weight"] = [rows, columns]
-            tensors[f"{at}encoder.layers.{layer}.{name}.bias"] = [rows]
+    tensors = {"vision_tower.vision_model.embeddings.class_embedding": [16]} | tower(5, ["pre_layrnorm", "post_layernorm"])
     for name, columns in (("linear_1", 16), ("linear_2", HIDDEN)):
         tensors[f"multi_modal_projector.{name}.weight"] = [HIDDEN, columns]
         tensors[f"multi_modal_projector.{name}.bias"] = [HIDDEN]
@@ -249,12 +286,15 @@ def inputs_of(config):
     """Tokens as this program has them, and what the library is given for them."""
     if config["model_type"] == "vit":
         return [], {"pixel_values": pixels_of(config["image_size"])}
-    if config["model_type"] != "llava":
+    if "vision_config" not in config or config["model_type"] == "qwen2_vl":
         return TOKENS, {"input_ids": torch.tensor([TOKENS])}
     pixels = pixels_of(config["vision_config"]["image_size"])
     tokens = [3, -200, 1, 5, 9]
     ids = [x for token in tokens for x in ([IMAGE] * 4 if token == -200 else [token])]
-    return tokens, {"input_ids": torch.tensor([ids]), "pixel_values": pixels}
+    inputs = {"input_ids": torch.tensor([ids]), "pixel_values": pixels}
+    if config["model_type"] == "gemma3":
+        inputs["token_type_ids"] = (inputs["input_ids"] == IMAGE).long()
+    return tokens, inputs
 
 
 def logits_of(config, tensors, inputs):
@@ -269,9 +309,11 @@ def logits_of(config, tensors, inputs):
         save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
         more = {"experts_implementation": "eager"} if {"num_experts", "num_local_experts"} & config.keys() else {}  # the other has no double precision
-        kinds = {"llava": transformers.LlavaForConditionalGeneration, "vit": transformers.ViTForImageClassification}
+        kinds = {"llava": transformers.LlavaForConditionalGeneration, "gemma3": transformers.Gemma3ForConditionalGeneration,
+                 "qwen2_vl": transformers.Qwen2VLForConditionalGeneration, "vit": transformers.ViTForImageClassification}
         kind = kinds.get(config["model_type"], transformers.AutoModelForCausalLM)
         model, told = kind.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
+        told["missing_keys"] = {name for name in told["missing_keys"] if not name.startswith("model.visual.")}
         assert not any(told.values()), told
         with torch.no_grad():
             logits = model.eval()(**inputs).logits[0]
@@ -280,7 +322,7 @@ def logits_of(config, tensors, inputs):
 
 def main():
     rows = []
-    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, gemma2, gemma3, llama4, llava, vit):
+    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, gemma2, gemma3, llama4, qwen2_vl, llava, gemma3_images, vit):
         config, tensors = make()
         tokens, inputs = inputs_of(config)
         entry = {"config": config, "tensors": tensors, "tokens": tokens,

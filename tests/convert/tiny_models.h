@@ -80,7 +80,7 @@ inline const std::vector<std::string>& families() {
   static const std::vector<std::string> names{
       "gpt2",        "llama",       "mistral",       "qwen2",      "mixtral", "deepseek_v2",
       "t5",          "mamba2",      "nemotron_h",    "qwen3_next", "gpt_oss", "gemma2",
-      "gemma3_text", "llama4_text", "megatron-bert", "llava"};
+      "gemma3_text", "llama4_text", "megatron-bert", "llava",      "gemma3",  "qwen2_vl"};
   return names;
 }
 

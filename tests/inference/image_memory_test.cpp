@@ -20,10 +20,10 @@ using test::tiny_vlm;
 
 class ImagesInPrompts : public ::testing::Test {
  protected:
-  ImagesInPrompts()
-      : model_(tiny_vlm("rope"), *device_,
+  explicit ImagesInPrompts(const config::ModelConfig& config = tiny_vlm("rope"))
+      : model_(config, *device_,
                models::Model::Share{.groups = comm::groups_of_one(*world_),
-                                    .part = nn::whole_model(tiny_vlm("rope"))}) {
+                                    .part = nn::whole_model(config)}) {
     model_.initialize();
   }
 
@@ -47,7 +47,7 @@ class ImagesInPrompts : public ::testing::Test {
     const std::vector<std::int64_t> labels(text.size()), in_row{images},
         ones(static_cast<std::size_t>(images), 1);
     const std::vector<float> mask(text.size());
-    const Index length = count + images * (kPositions - 1);
+    const Index length = count + images * (model_.config().vlm->positions() - 1);
     const models::Batch batch = models::llava_batch(*device_,
                                                     {.samples = 1,
                                                      .sequence_length = length,
@@ -68,6 +68,36 @@ class ImagesInPrompts : public ::testing::Test {
         .token;
   }
 
+  /// Answers about two images, step by step with and without a cache, are those of training.
+  void expect_answers_of_training(std::initializer_list<Index> step_tokens) {
+    const PromptImage first = test::image_of(7), second = test::image_of(3);
+    std::vector<float> tiles = *first;
+    tiles.insert(tiles.end(), second->begin(), second->end());
+    std::vector<std::int64_t> text = {3, -200, 5, -200, 6};
+    const Index positions = model_.config().vlm->positions();
+    TokenIds want;
+    std::vector<float> values;
+    for (Index i = 0; i < 6; ++i) {
+      const TokenLogProb likeliest = next(text, tiles);
+      want.push_back(likeliest.id);
+      values.push_back(likeliest.value);
+      text.push_back(want.back());
+    }
+    for (const Index tokens : step_tokens) {
+      CachedEngine own = engine(tokens);
+      for (const char* place : {"computed", "in the cache"}) {
+        const Answer answer = answered(own, test::request_about({first, second}, positions));
+        EXPECT_EQ(answer.tokens, want) << place;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          EXPECT_NEAR(answer.log_probs[i].token.value, values[i], 1e-4) << place;
+        }
+      }
+    }
+    CachedEngine own = engine(512);
+    const Answer swapped = answered(own, test::request_about({second, first}, positions));
+    EXPECT_GT(std::abs(swapped.log_probs.front().token.value - values.front()), 1e-2);
+  }
+
   std::shared_ptr<comm::World> world_ = comm::make_single_world();
   std::unique_ptr<device::Device> device_ = device::make_device("host");
   tokenizers::NullTokenizer tokenizer_{60};
@@ -75,31 +105,23 @@ class ImagesInPrompts : public ::testing::Test {
 };
 
 TEST_F(ImagesInPrompts, AreSeenAsInTraining) {
-  const PromptImage first = test::image_of(7), second = test::image_of(3);
-  std::vector<float> tiles = *first;
-  tiles.insert(tiles.end(), second->begin(), second->end());
-  std::vector<std::int64_t> text = {3, -200, 5, -200, 6};
-  TokenIds want;
-  std::vector<float> values;
-  for (Index i = 0; i < 6; ++i) {
-    const TokenLogProb likeliest = next(text, tiles);
-    want.push_back(likeliest.id);
-    values.push_back(likeliest.value);
-    text.push_back(want.back());
-  }
-  for (const Index step_tokens : {7, 512}) {
-    CachedEngine own = engine(step_tokens);
-    for (const char* place : {"computed", "in the cache"}) {
-      const Answer answer = answered(own, test::request_about({first, second}));
-      EXPECT_EQ(answer.tokens, want) << place;
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        EXPECT_NEAR(answer.log_probs[i].token.value, values[i], 1e-4) << place;
-      }
-    }
-  }
-  CachedEngine own = engine(512);
-  const Answer swapped = answered(own, test::request_about({second, first}));
-  EXPECT_GT(std::abs(swapped.log_probs.front().token.value - values.front()), 1e-2);
+  expect_answers_of_training({7, 512});
+}
+
+/// Images whose positions see each other, which come in one step however few tokens it has room
+/// for.
+class WholeImagesInPrompts : public ImagesInPrompts {
+ protected:
+  WholeImagesInPrompts() : ImagesInPrompts(test::tiny_pooled_vlm()) {}
+};
+
+TEST_F(WholeImagesInPrompts, AreSeenAsInTraining) {
+  expect_answers_of_training({6, 9, 512});
+}
+
+TEST_F(WholeImagesInPrompts, AreRefusedWhereAStepIsShorter) {
+  CachedEngine own = engine(5);  // with two slots
+  EXPECT_THROW(answered(own, test::request_about({test::image_of(1)}, 4)), Error);
 }
 
 TEST_F(ImagesInPrompts, KnowTheSamePixelsAgain) {

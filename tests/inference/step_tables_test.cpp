@@ -44,6 +44,29 @@ TEST(StepTables, TheHostNeedsNone) {
   EXPECT_FALSE(piece_table(*device, pieces, 1, true, words));
 }
 
+/// Two words, an image of three positions, a word that was drafted behind the ids.
+TEST(StepTables, PiecesOfImagesAreCutOut) {
+  const std::vector<Index> blocks = {7, 2};
+  const TokenIds ids = {5, 6, -1, -2, -3};
+  const kernels::CachedPiece all{.first_row = 4, .rows = 6, .first_position = 9, .blocks = blocks};
+  std::vector<kernels::CachedPiece> pieces;
+  append_pieces(all, ids, pieces);
+  ASSERT_EQ(pieces.size(), 3U);
+  const auto expect = [](const kernels::CachedPiece& piece, Index row, Index rows, bool together) {
+    EXPECT_EQ(piece.first_row, row);
+    EXPECT_EQ(piece.rows, rows);
+    EXPECT_EQ(piece.first_position, row + 5);
+    EXPECT_EQ(piece.together, together);
+    EXPECT_EQ(piece.blocks.size(), 2U);
+  };
+  expect(pieces[0], 4, 2, false);
+  expect(pieces[1], 6, 3, true);
+  expect(pieces[2], 9, 1, false);
+  append_pieces(all, {}, pieces);
+  ASSERT_EQ(pieces.size(), 4U);
+  expect(pieces[3], 4, 6, false);
+}
+
 /// Positions 5 to 13 of chunks of eight, on blocks of four; and one token far behind.
 TEST(StepTables, PiecesOfChunksBeginWithTheirChunk) {
   const std::vector<Index> first = {7, 2, 4, 9}, second = {0, 1, 2, 3, 5, 6, 8};

@@ -10,13 +10,22 @@ namespace mpitron::test {
 
 constexpr Index kEdge = 16, kPositions = 17;  // of an image: pixels, places in a prompt
 
-/// A GPT of two layers that sees images of 16 x 16 pixels.
-inline config::ModelConfig tiny_vlm(const std::string& positions) {
+/// A GPT of two layers that sees images of 16 x 16 pixels. `more`: further options.
+inline config::ModelConfig tiny_vlm(const std::string& positions, const std::string& more = "") {
   return tiny_decoder(config::split_words(
       "--model vlm --encoder-num-layers 1 --img-h 16 --img-w 16 --patch-dim 4 "
       "--dataloader-seq-length 40 --tokenizer-type NullTokenizer --vocab-size 60 "
       "--untie-embeddings-and-output-weights --position-embedding-type " +
-      positions));
+      positions + more));
+}
+
+/// The same as Gemma 3 sees images: their patches are pooled, their positions see each other, also
+/// in a layer with a window.
+inline config::ModelConfig tiny_pooled_vlm() {
+  return tiny_vlm("rope",
+                  " --vision-model-type siglip --vision-projection-type pooled "
+                  "--mm-tokens-per-image 4 --bidirectional-image-attention --window-size 5,0 "
+                  "--window-attn-skip-freq 2");
 }
 
 inline inference::PromptImage image_of(Index period) {
@@ -28,11 +37,13 @@ inline inference::PromptImage image_of(Index period) {
 }
 
 /// Words, an image, words, another one and words; `images` may be fewer.
-inline inference::GenerationRequest request_about(std::vector<inference::PromptImage> images) {
+inline inference::GenerationRequest request_about(std::vector<inference::PromptImage> images,
+                                                  Index positions = kPositions) {
   inference::GenerationRequest result{
       .prompt = {3}, .max_tokens = 6, .sampling = {.temperature = 0}};
   for (std::size_t i = 0; i < images.size(); ++i) {
-    result.prompt.insert(result.prompt.end(), kPositions, config::kImageToken);
+    result.prompt.insert(result.prompt.end(), static_cast<std::size_t>(positions),
+                         config::kImageToken);
     result.prompt.push_back(static_cast<inference::TokenId>(5 + i));
   }
   result.images = std::move(images);

@@ -21,6 +21,7 @@ struct AttentionCase {
   bool one_mask_row = false;  // the mask hides keys from every query
   bool bias = false;
   float softcap = 0;
+  Index together = 0;  // of every twice as many positions, so many see each other
 };
 
 inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
@@ -29,7 +30,8 @@ inline std::ostream& operator<<(std::ostream& out, const AttentionCase& c) {
              << " window " << c.window << " dropout " << c.dropout << " masks " << c.masks
              << " fused " << c.fused << " split " << c.index.sequence.split << " offsets "
              << c.index.sequence.offset[0] << " " << c.index.sequence.offset[1] << " one mask row "
-             << c.one_mask_row << " bias " << c.bias << " soft cap " << c.softcap;
+             << c.one_mask_row << " bias " << c.bias << " soft cap " << c.softcap << " together "
+             << c.together;
 }
 
 /// q, k and v, or their gradients: three tensors, or one with three views.
@@ -104,7 +106,8 @@ class AttentionFixture {
         inputs_(c, c.dtype),
         d_o_(c.dtype, {c.s, c.b, c.n, c.dv}, test_values(c.s * c.b * c.n * c.dv, 4)),
         mask_(DType::u8, {std::max<Index>(c.masks, 1), c.one_mask_row ? 1 : c.s, c.s_kv}),
-        bias_(c.dtype, {c.s + c.s_kv - 1, c.n}, test_values((c.s + c.s_kv - 1) * c.n, 6)) {
+        bias_(c.dtype, {c.s + c.s_kv - 1, c.n}, test_values((c.s + c.s_kv - 1) * c.n, 6)),
+        until_(DType::i64, {c.b, c.s}, runs(c)) {
     inputs_.fill(inputs_.q(), 1, 3);
     inputs_.fill(inputs_.k(), 2, 1);
     inputs_.fill(inputs_.v(), 3, 1);
@@ -125,13 +128,7 @@ class AttentionFixture {
     AttentionForward kernel{inputs_.q(), inputs_.k(),   inputs_.v(), {},
                             to.o.view(), to.lse.view(), {},          scale(),
                             c_.causal,   c_.window,     dropout};
-    kernel.softcap = c_.softcap;
-    if (c_.masks > 0) {
-      kernel.mask = mask_.view();
-    }
-    if (c_.bias) {
-      kernel.bias = bias();
-    }
+    add_options(kernel);
     return kernel;
   }
   AttentionBackward backward(AttentionResults& to) {
@@ -139,18 +136,37 @@ class AttentionFixture {
                              to.o.view(),      to.lse.view(),    d_o_.view(), to.gradients.q(),
                              to.gradients.k(), to.gradients.v(), {},          scale(),
                              c_.causal,        c_.window,        dropout};
-    kernel.softcap = c_.softcap;
-    if (c_.masks > 0) {
-      kernel.mask = mask_.view();
-    }
+    add_options(kernel);
     if (c_.bias) {
-      kernel.bias = bias();
       kernel.dbias = to.dbias.view();
     }
     return kernel;
   }
 
  private:
+  /// The last position that each query sees in any case; runs of the second sample begin later.
+  static std::vector<double> runs(const AttentionCase& c) {
+    std::vector<double> until;
+    for (Index i = 0; i < c.b * c.s; ++i) {
+      const Index query = i % c.s + c.s_kv - c.s, length = std::max<Index>(c.together, 1);
+      const Index shift = i / c.s * 5, place = (query + shift) % (2 * length);
+      until.push_back(static_cast<double>(place < length ? query - place + length - 1 : query));
+    }
+    return until;
+  }
+  template <class Kernel>
+  void add_options(Kernel& kernel) {
+    kernel.softcap = c_.softcap;
+    if (c_.masks > 0) {
+      kernel.mask = mask_.view();
+    }
+    if (c_.bias) {
+      kernel.bias = bias();
+    }
+    if (c_.together > 0) {
+      kernel.seen_until = until_.view();
+    }
+  }
   /// [n, distances] of a tensor that has the heads last.
   device::TensorView bias() {
     const auto view = bias_.view();
@@ -160,7 +176,7 @@ class AttentionFixture {
 
   AttentionCase c_;
   QkvTensors inputs_;
-  TestTensor d_o_, mask_, bias_;
+  TestTensor d_o_, mask_, bias_, until_;
 };
 
 }  // namespace mpitron::kernels

@@ -192,6 +192,28 @@ def structs(code):
     return found
 
 
+NAMED = re.compile(r"(?:(?:struct|class|union|enum class|enum)\s+(?=\w+\s*[{:])|using\s+(?=\w+\s*=))(\w+)"
+                   r"|(?:inline |static |thread_local )*constexpr\b[^={(]*?\b(\w+)(?:\[\w*\])*\s*(?:=|\{)")
+CALLED = re.compile(r"(?!using\b|template\b|return\b)[\w:<>,&*\[\] ]*?[ *&](\w+)\(([^;]*)")
+
+
+def unnamed(code):
+    """[(line, name, text)] of what unnamed namespaces hold; a function's name has the types of its first line's parameters."""
+    found, spaces, depth = [], [], 0
+    for line, row in enumerate(blank_preprocessor(code).split("\n"), 1):
+        space = re.match(r"(?:inline )?namespace\s*([\w:]*)\s*\{", row)
+        if space and depth == len(spaces):
+            spaces.append(space.group(1))
+        elif depth == len(spaces) and "" in spaces:
+            named, called = NAMED.match(row), CALLED.match(row)
+            name = (named.group(1) or named.group(2)) if named else called and re.sub(r"\s*\w+(?=[,)])|\{.*", "", "(".join(called.groups()))
+            if name:
+                found.append((line, "::".join([*filter(None, spaces), name.strip()]), row.strip()))
+        depth += row.count("{") - row.count("}")
+        del spaces[max(depth, 0):]
+    return found
+
+
 class Source:
     """One file: `path` below the root, its text and its figures."""
 
@@ -215,6 +237,7 @@ class Source:
         self.todos = [comments.count("\n", 0, m.start()) + 1 for m in re.finditer(r"\b(TODO|FIXME|XXX|HACK)\b", comments)]
         self.functions = [f for f in functions(code) if not re.fullmatch(r"[A-Z_0-9]+", f[3])]
         self.structs = structs(code)
+        self.unnamed = unnamed(code)
         self.stem = re.sub(r"_test$", "", os.path.splitext(os.path.basename(path))[0])
 
     def top_comment(self):

@@ -9,6 +9,7 @@ usage: lint.py [--root DIR] [--no-format]
   format    clang-format 14 has nothing to change; no line over 100 columns; braces around the body of every if and loop
   budget    limits of the style budget, printed with medians and 90 % quantiles; at most 30 sources in a folder, 20 fields in a
             struct; comments on a tenth of the lines
+  names     names in unnamed namespaces are unique within a library, whose sources are compiled several at a time
   contract  each header of kernels, and of ops (functions that return a Var), states its numerical contract at the top
   docs      the tables of docs/architecture.md say the same as CMakeLists.txt; sources and pages that pages name exist,
             and so do the folders on the ways through the code; at most 40 terms in the glossary;
@@ -296,6 +297,17 @@ class Lint:
             print(f"lint: {name:14} median {middle:g}, p90 {high}, max {max(values, default=0)}"
                   f"  (budget: {'-' if goals[0] is None else goals[0]}/{goals[1]}){'  OVER BUDGET' if over else ''}")
 
+    def check_names(self):
+        """Sources that are compiled alone aside: those of host kernels and of devices."""
+        first = {}
+        for s in self.sources:
+            if not is_source(s.path) or s.ext != ".cpp" or re.search(r"^kernels/host/|/cuda/|/without/", s.path):
+                continue
+            for line, name, text in s.unnamed:
+                path, there = first.setdefault((layer_of(s.path), name), (s.path, text))
+                if path != s.path and not (text.startswith("using ") and text == there):
+                    self.report("names", s.path, line, f"{name} is also in the unnamed namespace of {path}: share it, or call one otherwise")
+
     # --- contracts and docs -----------------------------------------------------------------------------------------------------
     def check_contracts(self):
         for s in self.sources:
@@ -427,6 +439,7 @@ def main():
     lint.check_foreign()
     lint.check_budget()
     lint.check_tests()
+    lint.check_names()
     lint.check_contracts()
     lint.check_docs()
     lint.check_pages()

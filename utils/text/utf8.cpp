@@ -39,7 +39,7 @@ Utf8Char decode_utf8(std::string_view text) {
   std::uint32_t code_point = first & (0x7FU >> bytes);
   for (int i = 1; i < bytes; ++i) {
     const auto next = static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
-    if ((next & 0xC0) != 0x80) {
+    if (!continues_character(text[static_cast<std::size_t>(i)])) {
       return {};
     }
     code_point = code_point << 6 | (next & 0x3FU);
@@ -50,6 +50,14 @@ Utf8Char decode_utf8(std::string_view text) {
     return {};
   }
   return {code_point, bytes};
+}
+
+std::string_view last_character(std::string_view text) {
+  std::size_t at = text.size() - 1;
+  while (at > 0 && continues_character(text[at])) {
+    --at;
+  }
+  return text.substr(at);
 }
 
 void append_utf8(std::uint32_t code_point, std::string& text) {

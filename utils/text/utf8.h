@@ -19,6 +19,14 @@ struct Utf8Char {
 /// most U+10FFFF).
 Utf8Char decode_utf8(std::string_view text);
 
+/// Whether a byte goes on with the character of the byte before it.
+constexpr bool continues_character(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80u;
+}
+
+/// The last character of a text that is not empty.
+std::string_view last_character(std::string_view text);
+
 /// Appends a code point as UTF-8.
 /// Not checked: surrogates are encoded as they are.
 void append_utf8(std::uint32_t code_point, std::string& text);

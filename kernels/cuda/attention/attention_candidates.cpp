@@ -83,6 +83,7 @@ void note(const CudaStream& stream, const Kernel& kernel) {
 /// can run it.
 template <class Kernel>
 const Candidate<Kernel>& chosen(const CudaStream& stream, const Kernel& kernel) {
+  MPITRON_CHECK(!kernel.seen_until, to_string(kernel.seen_until.shape));
   const AttentionChoices& choices = attention_choices();
   const auto entry = choices.by_shape.find(shape_of(kernel));
   if (entry != choices.by_shape.end()) {

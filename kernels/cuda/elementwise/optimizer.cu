@@ -200,6 +200,47 @@ __global__ void sgd_packs(const __grid_constant__ Table<SgdTensor> table) {
   });
 }
 
+/// Arguments of Lion's step, in types known at run time.
+struct LionTensor {
+  Numbers param, exp_avg, grad, model_param;
+  Index n = 0;
+  bool packed = false;
+  float lr, beta1, beta2, keep, grad_scale;
+
+  explicit LionTensor(const LionStep& k)
+      : param(k.param),
+        exp_avg(k.exp_avg),
+        grad(k.grad),
+        model_param(k.model_param),
+        n(k.param.numel()),
+        packed(param.fits_packs() && exp_avg.fits_packs() && grad.fits_packs() &&
+               model_param.fits_packs()),
+        lr(k.lr),
+        beta1(k.beta1),
+        beta2(k.beta2),
+        keep(1.F - k.lr * k.weight_decay),
+        grad_scale(k.grad_scale) {}
+};
+
+__global__ void lion_packs(const __grid_constant__ LionTensor a) {
+  for_packs(a.n, a.packed, thread_of_grid(), [&](Index i, auto width) {
+    auto grad = a.grad.load(i, width), average = a.exp_avg.load(i, width);
+    auto param = a.param.load(i, width);
+    for (int j = 0; j < width; ++j) {
+      const float g = grad[j] * a.grad_scale;
+      const float mixed = fmaf(average[j], a.beta1, g * (1.F - a.beta1));
+      const float step = mixed > 0 ? a.lr : mixed < 0 ? -a.lr : 0.F;
+      param[j] = param[j] * a.keep - step;
+      average[j] = fmaf(average[j], a.beta2, g * (1.F - a.beta2));
+    }
+    a.param.store(i, param);
+    a.exp_avg.store(i, average);
+    if (a.model_param.data != nullptr) {
+      a.model_param.store(i, param);
+    }
+  });
+}
+
 /// Counts elements that are exactly zero; integers, so atomics may add them in any order.
 template <class T>
 __global__ void count_zeros(const T* x, Index n, bool packed, unsigned long long* result) {
@@ -258,6 +299,10 @@ void run(device::CudaStream& stream, const SgdStep& k) {
 
 void run(device::CudaStream& stream, const SgdSteps& k) {
   run_together<SgdTensor>(stream, k, [](auto) { return sgd_packs; });
+}
+
+void run(device::CudaStream& stream, const LionStep& k) {
+  launch(stream, k.name, flat_shape(k.param.numel()), lion_packs, LionTensor(k));
 }
 
 void run(device::CudaStream& stream, const CountZeros& k) {

@@ -22,7 +22,8 @@ BackwardRooms backward_rooms(const BackwardProblem<T>& problem) {
   const Index keys = round_up(round_up(problem.s_kv, kRows), kCols);
   const Visibility visible{problem.s, problem.s_kv, problem.causal, problem.window,
                            problem.positions};
-  if (!visible.causal || !visible.ranges || tile_extents<T>(problem.window).queries != kQueryTile) {
+  if (!visible.causal || !visible.ranges || problem.seen_until ||
+      tile_extents<T>(problem.window).queries != kQueryTile) {
     return {queries, keys};
   }
   return {std::min(queries, 2 * kQueryTile),

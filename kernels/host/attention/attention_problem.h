@@ -41,11 +41,19 @@ struct Visibility {
   // Where both are one range, column j is at the position of row i if j = i + diagonal.
   bool ranges = positions.queries.split == 0 && positions.keys.split == 0;
   Index diagonal = positions.queries.offset[1] - positions.keys.offset[1];
-  const std::uint8_t* mask = nullptr;  // of this sample: [s, positions of keys]
-  Index mask_stride = 0;               // 0: the same row for all queries
+  const std::uint8_t* mask = nullptr;        // of this sample: [s, positions of keys]
+  Index mask_stride = 0;                     // 0: the same row for all queries
+  const std::int64_t* seen_until = nullptr;  // of this sample: [s]
 
   Index begin(Index row) const { return window < 0 ? 0 : columns_before(row, -window); }
-  Index end(Index row) const { return causal ? columns_before(row, 1) : s_kv; }
+  Index end(Index row) const {
+    if (!causal) {
+      return s_kv;
+    }
+    const Index own = columns_before(row, 1);
+    // Rows that only fill up the last block see no less than the last query.
+    return seen_until == nullptr ? own : std::max(own, columns_until(std::min(row, s - 1)));
+  }
   /// Tells whether the rows [row, + kRows) see all of the columns [first, last): then no mask has
   /// to be applied.
   bool all(Index row, Index first, Index last) const {
@@ -90,6 +98,13 @@ struct Visibility {
   }
 
  private:
+  /// Counts the columns up to the position that the row sees in any case.
+  Index columns_until(Index row) const {
+    const Index position = seen_until[row] + 1;
+    const Index columns =
+        ranges ? position - positions.keys.offset[1] : positions.keys.count_before(position);
+    return std::clamp<Index>(columns, 0, s_kv);
+  }
   static std::uint64_t first_bits(Index count) {
     return count <= 0 ? 0 : ~std::uint64_t{0} >> (64 - std::min<Index>(count, 64));
   }
@@ -120,7 +135,7 @@ struct Problem {
   Index s = 0, s_kv = 0, b = 0, n = 0, g = 0, d = 0, dv = 0;
   Heads<const T> q, k, v;
   Index lse_stride_b = 0, lse_stride_n = 0;
-  In mask, bias;
+  In mask, bias, seen_until;
   bool causal = true;
   Index window = -1;
   float scale = 1, softcap = 0;
@@ -132,6 +147,10 @@ struct Problem {
   }
   Visibility visibility(Index batch) const {
     Visibility out{s, s_kv, causal, window, positions};
+    if (seen_until) {
+      out.seen_until = seen_until.as<std::int64_t>() +
+                       (seen_until.size(0) == 1 ? 0 : batch * seen_until.stride(0));
+    }
     if (mask) {
       out.mask = mask.as<std::uint8_t>() + (mask.size(0) == 1 ? 0 : batch * mask.stride(0));
       out.mask_stride = mask.size(1) == 1 ? 0 : mask.stride(1);
@@ -211,6 +230,7 @@ void fill(Problem<T>& problem, const Kernel& kernel) {
   problem.lse_stride_n = kernel.lse.stride(1);
   problem.mask = kernel.mask;
   problem.bias = kernel.bias;
+  problem.seen_until = kernel.seen_until;
   problem.causal = kernel.causal;
   problem.window = kernel.window;
   problem.scale = kernel.scale;

@@ -225,8 +225,9 @@ class Attention {
   /// Makes a query's scores e^(score - largest) where the position is visible, 0 elsewhere.
   void weigh(const Tile& tile, Index query, const Span<T>& span, Memory& memory) const {
     const Index position = tiles_.position_of(tile, query);
-    const bool all = span.whole() && tiles_.first_visible(position) <= span.at[0].first &&
-                     span.at[kSpan - 1].first + kGroup <= position + 1;
+    const Index first = tiles_.first_visible(position), last = tiles_.last_visible(tile, query);
+    const bool all =
+        span.whole() && first <= span.at[0].first && span.at[kSpan - 1].first + kGroup <= last + 1;
     Float scores[kSpan], most = simd::splat(-kInfinity);
     for (Index i = 0; i < kSpan; ++i) {
       scores[i] = scaled(simd::load(memory.powers_of(query, i)));
@@ -234,7 +235,7 @@ class Attention {
         scores[i] += bias_of(tile, query, span.at[i]);
       }
       if (!all) {
-        scores[i] = visible(position, span.at[i]) ? scores[i] : simd::splat(-kInfinity);
+        scores[i] = visible(first, last, span.at[i]) ? scores[i] : simd::splat(-kInfinity);
       }
       most = simd::max(most, scores[i]);
     }
@@ -250,11 +251,11 @@ class Attention {
     }
     simd::store(memory.totals + query * kGroup, total);
   }
-  /// Tells for each lane whether a row at `position` sees its position.
-  Int visible(Index position, const Positions<T>& at) const {
+  /// Tells for each lane whether its position is one of [first, last].
+  static Int visible(Index first, Index last, const Positions<T>& at) {
     const Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const auto begin = static_cast<std::int32_t>(tiles_.first_visible(position) - at.first);
-    const auto end = static_cast<std::int32_t>(std::min(position + 1 - at.first, at.keys.count));
+    const auto begin = static_cast<std::int32_t>(first - at.first);
+    const auto end = static_cast<std::int32_t>(std::min(last + 1 - at.first, at.keys.count));
     return (lane >= begin) & (lane < end);
   }
   /// Scales what is there to a larger score.

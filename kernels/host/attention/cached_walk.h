@@ -61,13 +61,20 @@ class Tiles {
   Index position_of(const Tile& tile, Index query) const {
     return tile.piece.first_position + (k_.causal ? place_of(tile, query).row : 0);
   }
+  /// Returns the last position that the query sees.
+  Index last_visible(const Tile& tile, Index query) const {
+    return tile.piece.together ? tile.piece.first_position + tile.piece.rows - 1
+                               : position_of(tile, query);
+  }
   Index first_visible(Index position) const {
     return k_.window >= 0 ? std::max<Index>(position - k_.window, 0) : 0;
   }
-  /// The first query of a tile that sees a position, at most its number of queries.
+  /// The first query of a tile that sees one of the positions that the last one sees, or the number
+  /// of its queries.
   Index first_seeing(const Tile& tile, Index position) const {
     const Index rows = position - tile.piece.first_position;
-    return k_.causal ? std::clamp(rows * per_group_ - tile.first, Index{0}, tile.count) : 0;
+    const bool all = tile.piece.together || !k_.causal;
+    return all ? 0 : std::clamp(rows * per_group_ - tile.first, Index{0}, tile.count);
   }
   Index row_of(const Tile& tile, Index query) const {
     return tile.piece.first_row + place_of(tile, query).row;
@@ -151,7 +158,7 @@ class Walk {
       in_piece_ -= tiles_.of(k_.pieces[piece_++]);
     }
     tile_ = tiles_.tile(k_.pieces[piece_], in_piece_, left_);
-    last_ = tiles_.position_of(tile_, tile_.count - 1);
+    last_ = tiles_.last_visible(tile_, tile_.count - 1);
     first_ = tiles_.first_visible(tiles_.position_of(tile_, 0)) / step() * step();
   }
 

@@ -37,9 +37,17 @@ class Row {
     const Index diagonal = positions_.queries(query_), column = positions_.keys(key);
     const Index mask_sample = kernel_.mask && kernel_.mask.size(0) > 1 ? sample_ : 0;
     const Index mask_row = kernel_.mask && kernel_.mask.size(1) > 1 ? query_ : 0;
-    return !(kernel_.causal && column > diagonal) &&
+    return !(kernel_.causal && column > std::max(diagonal, seen_until(diagonal))) &&
            !(kernel_.window >= 0 && column < diagonal - kernel_.window) &&
            !(kernel_.mask && Reader(kernel_.mask)(mask_sample, mask_row, column) != 0);
+  }
+
+  /// Returns the last position that causal order leaves to the query in any case; `own` if none is
+  /// told.
+  Index seen_until(Index own) const {
+    const In& until = kernel_.seen_until;
+    const Index sample = until && until.size(0) > 1 ? sample_ : 0;
+    return until ? until.as<std::int64_t>()[sample * until.stride(0) + query_] : own;
   }
 
   /// Returns scale q k within the soft cap, in double.

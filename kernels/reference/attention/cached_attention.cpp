@@ -1,6 +1,7 @@
 // Defines the attention of generation: a query of a piece sees the cached keys of its sequence up
-// to its own position. Scores, softmax and sums are double; neither batch nor blocks appear in the
-// formula, which is what kernels have to reproduce.
+// to its own position, or to the end of a piece whose rows see each other. Scores, softmax and sums
+// are double; neither batch nor blocks appear in the formula, which is what kernels have to
+// reproduce.
 #include "kernels/attention/cached_attention.h"
 
 #include <algorithm>
@@ -62,12 +63,12 @@ struct Score {
 /// Returns the scores of visible positions from the first key of the window on, those that this
 /// rank has.
 std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index first,
-                             Index position) {
+                             Index position, Index last) {
   const Reader q(k.q), keys(k.key_cache), bias(k.bias);
   const Index head = query.group * k.q.size(3) + query.head, size = k.key_cache.size(2);
   const Index middle = k.bias ? k.bias.size(0) / 2 : 0;
   std::vector<Score> scores;
-  for (Index other = first; other <= position; ++other) {
+  for (Index other = first; other <= last; ++other) {
     if (!is_here(query.piece, other, size)) {
       continue;
     }
@@ -85,14 +86,16 @@ std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index
   return scores;
 }
 
-/// Attends with one query, which sees keys up to its own position, those of earlier pieces in the
-/// cache.
+/// Attends with one query, which sees keys up to its own position, or to that of its piece's last
+/// row, those of earlier pieces in the cache.
 void attend(const CachedAttention& k, const Query& query) {
   const Index position =
       query.piece.first_position + (k.causal ? query.row - query.piece.first_row : 0);
+  const CachedPiece& piece = query.piece;
   const Index first = k.window >= 0 ? std::max<Index>(position - k.window, 0) : 0;
+  const Index last = piece.together ? piece.first_position + piece.rows - 1 : position;
   const Index head = query.group * k.q.size(3) + query.head;
-  const std::vector<Score> scores = scores_of(k, query, first, position);
+  const std::vector<Score> scores = scores_of(k, query, first, position, last);
   double largest = -INFINITY, sum = 0;
   for (const Score& score : scores) {
     largest = std::max(largest, score.value);
@@ -129,7 +132,7 @@ void run(device::ReferenceStream&, const CacheAppend& kernel) {
   }
 }
 
-/// Pieces are of different sequences and do not see each other.
+/// Pieces see each other through the cache alone.
 void run(device::ReferenceStream&, const CachedAttention& kernel) {
   for (const CachedPiece& piece : kernel.pieces) {
     for (Index row = piece.first_row; row < piece.first_row + piece.rows; ++row) {

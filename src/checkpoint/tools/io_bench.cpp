@@ -18,7 +18,7 @@
 namespace mpitron::checkpoint {
 namespace {
 
-constexpr Index kPieceBytes = Index{4} << 20;  // as savers write
+constexpr Index kWrittenPiece = Index{4} << 20;  // as savers write
 
 void make_file(const std::filesystem::path& path, Index bytes) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -31,13 +31,13 @@ void make_file(const std::filesystem::path& path, Index bytes) {
 
 void write_region(const std::filesystem::path& path, Index begin, Index bytes) {
   // Not zeros, which some file systems leave out.
-  std::string piece(static_cast<std::size_t>(kPieceBytes), '\0');
+  std::string piece(static_cast<std::size_t>(kWrittenPiece), '\0');
   for (std::size_t i = 0; i < piece.size(); ++i) {
     piece[i] = static_cast<char>((i * 2654435761U) >> 13);
   }
   PosixFile file(path, PosixFile::Mode::modify);
-  for (Index at = 0; at < bytes; at += kPieceBytes) {
-    file.write(begin + at, piece.data(), std::min(kPieceBytes, bytes - at));
+  for (Index at = 0; at < bytes; at += kWrittenPiece) {
+    file.write(begin + at, piece.data(), std::min(kWrittenPiece, bytes - at));
   }
   file.sync();
 }

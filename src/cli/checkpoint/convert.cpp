@@ -22,7 +22,7 @@ namespace mpitron::cli {
 
 namespace {
 
-constexpr Index kMegabyte = 1'000'000, kLargestSize = 1'000'000'000;
+constexpr Index kDecimalMegabyte = 1'000'000, kLargestSize = 1'000'000'000;
 
 /// Everything as it was typed; empty texts and zeros mean that a flag was not given.
 struct ConvertFlags {
@@ -148,7 +148,7 @@ convert::ConvertSettings settings_of(const ConvertFlags& options) {
       .strict = !options.lenient,
       .verify = options.verify || options.verify_logits,
       .verify_logits = options.verify_logits,
-      .bytes_per_file = options.shard_megabytes * kMegabyte,
+      .bytes_per_file = options.shard_megabytes * kDecimalMegabyte,
       .build = fmt::format("mpitron {} (commit {})", build_info::kVersion, build_info::kCommit),
       .merge_adapter = options.adapter,
       .target_tensor_ranks = tensor_ranks,
@@ -175,7 +175,7 @@ class Bars {
 
  private:
   /// Rounds up, so that the bars of small models have a length.
-  static Index megabytes(Index bytes) { return (bytes + kMegabyte - 1) / kMegabyte; }
+  static Index megabytes(Index bytes) { return (bytes + kDecimalMegabyte - 1) / kDecimalMegabyte; }
 
   std::string part_;
   std::unique_ptr<train::ProgressBar> bar_;
@@ -197,7 +197,7 @@ void print_report(const convert::ConvertSettings& settings, const convert::Conve
   log::print(fmt::format("{} ({}) -> {} ({}): {} tensors, {:.1f} MB, {:.1f} s",
                          settings.from.string(), name_of(report.from_format),
                          report.output.string(), name_of(settings.to_format), report.tensors,
-                         static_cast<double>(report.bytes) / kMegabyte, seconds));
+                         static_cast<double>(report.bytes) / kDecimalMegabyte, seconds));
   print_list("not a weight or a repetition", report.ignored);
   print_list("left out, without a counterpart", report.unmapped);
   print_list("note", report.notes);

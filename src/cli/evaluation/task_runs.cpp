@@ -12,7 +12,7 @@
 namespace mpitron::cli {
 namespace {
 
-bool is_file(const std::string& task) {
+bool names_task_file(const std::string& task) {
   return task.ends_with(".yaml") || task.ends_with(".yml");
 }
 
@@ -78,7 +78,7 @@ TaskFigures run_file(const TaskRequest& request, device::Device& device, train::
 
 void check_task(const std::string& task) {
   constexpr const char* kTasks[] = {"WIKITEXT103", "PTB", "LAMBADA"};
-  if (std::ranges::find(kTasks, task) == std::end(kTasks) && !is_file(task)) {
+  if (std::ranges::find(kTasks, task) == std::end(kTasks) && !names_task_file(task)) {
     throw_usage("--task {}: allowed: WIKITEXT103, PTB, LAMBADA, or a file of a task (.yaml)",
                 task.empty() ? "is missing" : task);
   }
@@ -94,7 +94,7 @@ TaskRequest task_request(const std::string& text) {
 }
 
 TaskFigures run_task(const TaskRequest& request, device::Device& device, train::Session& session) {
-  if (is_file(request.task)) {
+  if (names_task_file(request.task)) {
     return run_file(request, device, session);
   }
   const tokenizers::Tokenizer& tokenizer = session.tokenizer();
@@ -115,7 +115,7 @@ TaskFigures run_task(const TaskRequest& request, device::Device& device, train::
 
 TaskFigures run_task(const TaskRequest& request, inference::Engine& engine,
                      const config::ModelConfig& model, const tokenizers::Tokenizer& tokenizer) {
-  if (is_file(request.task)) {
+  if (names_task_file(request.task)) {
     if (const AskedTask asked(request); asked.task.generates) {
       return asked.generate(engine, model, tokenizer);
     }

@@ -149,7 +149,10 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
                                                       const std::vector<Prompt>& prompts) {
   std::vector<inference::GenerationRequest> requests;
   if (!o.images.empty() && !model.config().vlm) {
-    throw_usage("--image: the model of --load {} sees none", o.model.load);
+    const bool axes = !model.config().mrope_section.empty();
+    throw_usage(
+        "--image: the model of --load {} sees none{}", o.model.load,
+        axes ? "; of Qwen2-VL the language model alone is here, without its image encoder" : "");
   }
   const ImagePrompts about(model.config().vlm.value_or(config::VlmConfig()), *model.tokenizer);
   const std::vector<inference::PromptImage> images = about.read(o.images);

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/job/batch_script.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -48,21 +49,6 @@ CommandLine mpirun(const Arguments& training, const report::Study& study,
   }
   command.words.insert(command.words.end(), training.begin(), training.end());
   return command;
-}
-
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of(
-                                          "abcdefghijklmnopqrstuvwxyz"
-                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                          "0123456789-_=+,./:@%") == std::string::npos;
-  if (plain) {
-    return word;
-  }
-  std::string text = "'";
-  for (const char c : word) {
-    text += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return text + "'";
 }
 
 /// Builds a job of one step by --wrap; the training's words are quoted once more for that shell.
@@ -108,7 +94,7 @@ std::string joined(const Arguments& words) {
   std::string line;
   for (const std::string& word : words) {
     line += line.empty() ? "" : " ";
-    line += quoted(word);
+    line += shell_word(word);
   }
   return line;
 }
@@ -122,7 +108,7 @@ CommandLine point_command(const ScalingLaunch& launch, const report::Study& stud
 std::string shell_line(const CommandLine& command) {
   std::string line;
   for (const auto& [name, value] : command.environment) {
-    line += fmt::format("{}={} ", name, quoted(value));
+    line += fmt::format("{}={} ", name, shell_word(value));
   }
   return line + joined(command.words);
 }

@@ -10,7 +10,7 @@
 namespace mpitron::cli {
 namespace {
 
-bool is_file(const std::string& name) {
+bool names_parameter_file(const std::string& name) {
   return name.ends_with(".yaml") || name.ends_with(".yml");
 }
 
@@ -37,7 +37,8 @@ bool multiply(T& target, std::span<const plan::ParameterKey<T>> keys, const std:
 }  // namespace
 
 plan::Machine find_machine(plan::Library& library, const std::string& name) {
-  const auto machine = library.machine(is_file(name) ? add_file(library.machines, name) : name);
+  const auto machine =
+      library.machine(names_parameter_file(name) ? add_file(library.machines, name) : name);
   if (!machine) {
     throw_usage("plan: --machine {}: not known; a .yaml file or one of {}", name,
                 fmt::join(library.machines.names(), ", "));
@@ -46,7 +47,8 @@ plan::Machine find_machine(plan::Library& library, const std::string& name) {
 }
 
 plan::Stack find_stack(plan::Library& library, const std::string& name) {
-  const auto stack = library.stack(is_file(name) ? add_file(library.stacks, name) : name);
+  const auto stack =
+      library.stack(names_parameter_file(name) ? add_file(library.stacks, name) : name);
   if (!stack) {
     throw_usage("plan: --stack {}: not known; a .yaml file or one of {}", name,
                 fmt::join(library.stacks.names(), ", "));

@@ -29,8 +29,7 @@ inline constexpr std::array kNetworkSize = {
             "longest sequence the model can take; rows of the learned position table"),
     text("position-embedding-type", "learned_absolute", works,
          "how positions enter: learned table, rotary, or not at all")
-        .choose("learned_absolute rope mrope relative none")
-        .works_with("learned_absolute rope relative none"),
+        .choose("learned_absolute rope mrope relative none"),
     integer("relative-attention-num-buckets", "32", works,
             "T5: number of relative distance buckets"),
     integer("relative-attention-max-distance", "128", works,
@@ -51,7 +50,8 @@ inline constexpr std::array kNetworkSize = {
     flag_off("no-position-embedding", "add_position_embedding", deprecated,
              "old switch that removes the learned position table")
         .use("--position-embedding-type none"),
-    integer("mrope-section", none, later, "multimodal rotary: dimensions for time, height, width")
+    integer("mrope-section", none, works,
+            "multimodal rotary: frequencies for time, height, width, of words alone so far")
         .list(),
     integer("make-vocab-size-divisible-by", "128", works,
             "pad the vocabulary to a multiple of this times the tensor-parallel size"),

@@ -63,6 +63,8 @@ constexpr std::array kRules = std::to_array<std::string_view>({"heads_per_group"
                                                                "rotary_dimensions",
                                                                "rotary_factors",
                                                                "layers_without_rotation",
+                                                               "axes_of_rotation",
+                                                               "pooled_patches",
                                                                "small_constants",
                                                                "latent_sizes",
                                                                "prediction_depths",
@@ -88,9 +90,6 @@ constexpr std::array kRules = std::to_array<std::string_view>({"heads_per_group"
                                                                "parts_of_rotating_layers",
                                                                "chunks_of_attention",
                                                                "scales_of_queries"});
-/// Layers are described one by one: a damaged number must not fill the memory.
-constexpr Index kMostLayers = 100'000;
-
 template <class List>
 bool contains(const List& list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();

@@ -57,11 +57,14 @@ void resolve_positions(ModelConfig& m, const OptionValues& v) {
   m.position_embedding_type = pick<PositionEmbedding>(v.text("position_embedding_type"),
                                                       {{"learned_absolute", learned_absolute},
                                                        {"rope", rope},
-                                                       {"mrope", mrope},
+                                                       {"mrope", rope},
                                                        {"relative", relative},
                                                        {"none", none}});
   m.rope_type =
       pick<RopeType>(v.text("rope_type"), {{"rope", RopeType::rope}, {"yarn", RopeType::yarn}});
+  if (v.text("position_embedding_type") == "mrope") {
+    m.mrope_section = v.integers("mrope_section");
+  }
   m.rotary_base = v.integer("rotary_base");
   m.rotary_percent = v.real("rotary_percent");
   m.rotary_interleaved = v.flag("rotary_interleaved");

@@ -31,7 +31,14 @@ DinoConfig resolve_dino(const OptionValues& v) {
 ImageTags image_tags(const std::string& word) {
   return word == "nvlm"       ? ImageTags::nvlm
          : word == "internvl" ? ImageTags::internvl
+         : word == "gemma3"   ? ImageTags::gemma3
                               : ImageTags::none;
+}
+
+ProjectorKind projector(const std::string& word) {
+  return word == "affine"   ? ProjectorKind::affine
+         : word == "pooled" ? ProjectorKind::pooled
+                            : ProjectorKind::mlp;
 }
 
 /// Returns the sizes of CLIP's ViT-L/14 and of SigLIP's shape-optimised model.
@@ -103,17 +110,17 @@ std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
   }
   const TowerKind tower =
       v.text("vision_model_type") == "siglip" ? TowerKind::siglip : TowerKind::clip;
-  const ProjectorKind projector =
-      v.text("vision_projection_type") == "affine" ? ProjectorKind::affine : ProjectorKind::mlp;
   const bool tiles = v.flag("use_tiling");
   VlmConfig vlm{
       .tower = tower,
-      .projector = projector,
+      .projector = projector(v.text("vision_projection_type")),
       .tower_layers = v.maybe_integer("encoder_num_layers").value_or(0),
       .tile = v.integer("img_h"),
       .patch = v.integer("patch_dim"),
       .class_token = !v.flag("disable_vision_class_token"),
       .pixel_shuffle = v.flag("pixel_shuffle"),
+      .pooled_positions = v.maybe_integer("mm_tokens_per_image").value_or(256),
+      .sees_whole_images = v.flag("bidirectional_image_attention"),
       .text_length = v.maybe_integer("dataloader_seq_length").value_or(0),
       .tiling = {.most_tiles = tiles ? v.integer("max_num_tiles") : 1,
                  .thumbnail = tiles && v.flag("use_thumbnail"),

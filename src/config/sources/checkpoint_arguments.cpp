@@ -20,22 +20,23 @@ namespace {
 constexpr std::array kStateTypes =
     std::to_array<const char*>({"main_params_dtype", "exp_avg_dtype", "exp_avg_sq_dtype"});
 
-using Json = nlohmann::json;
+using ArgumentsJson = nlohmann::json;
 
 /// Returns the options of a checkpoint; a value that is no object where the text is none.
-Json parse(const std::string& configuration) {
-  return nests_too_deep(configuration) ? Json() : Json::parse(configuration, nullptr, false);
+ArgumentsJson parse(const std::string& configuration) {
+  return nests_too_deep(configuration) ? ArgumentsJson()
+                                       : ArgumentsJson::parse(configuration, nullptr, false);
 }
 
-std::string word(const Json& value) {
+std::string word(const ArgumentsJson& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 /// Returns a list as its words, a single value as one.
-std::vector<std::string> words(const Json& value) {
+std::vector<std::string> words(const ArgumentsJson& value) {
   std::vector<std::string> out;
   if (value.is_array()) {
-    for (const Json& item : value) {
+    for (const ArgumentsJson& item : value) {
       out.push_back(word(item));
     }
   } else {
@@ -48,7 +49,7 @@ std::vector<std::string> words(const Json& value) {
 /// gave otherwise.
 class Adoption {
  public:
-  Adoption(const CheckpointArguments& checkpoint, const Json& saved, OptionValues& values,
+  Adoption(const CheckpointArguments& checkpoint, const ArgumentsJson& saved, OptionValues& values,
            Reading& report)
       : checkpoint_(checkpoint), saved_(saved), values_(values), report_(report) {}
 
@@ -74,7 +75,7 @@ class Adoption {
 
  private:
   const CheckpointArguments& checkpoint_;
-  const Json& saved_;
+  const ArgumentsJson& saved_;
   OptionValues& values_;
   Reading& report_;
 };
@@ -84,8 +85,8 @@ class Adoption {
 std::string differences(std::span<const char* const> dests,
                         const std::string& checkpoint_configuration,
                         const std::string& configuration) {
-  const Json theirs = parse(checkpoint_configuration);
-  const Json ours = parse(configuration);
+  const ArgumentsJson theirs = parse(checkpoint_configuration);
+  const ArgumentsJson ours = parse(configuration);
   std::string text;
   if (!theirs.is_object() || !ours.is_object()) {
     return text;
@@ -104,7 +105,7 @@ std::string differences(std::span<const char* const> dests,
 /// Adopts the model's sizes and, with --use-mp-args-from-checkpoint-args, its layout.
 void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionValues& values,
                                 Reading& report) {
-  const Json saved = parse(checkpoint.configuration);
+  const ArgumentsJson saved = parse(checkpoint.configuration);
   if (!saved.is_object()) {
     report.findings.push_back(
         {ids::kFile,

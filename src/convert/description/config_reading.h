@@ -68,6 +68,10 @@ void write_gpt2(const ModelDescription& description, JsonObject& json);
 void read_llama(ConfigReading& reading);
 void write_llama(const ModelDescription& description, JsonObject& json);
 
+/// Read and write Qwen2-VL's language model; the description of its image encoder stays as it is.
+void read_qwen2_vl(ConfigReading& reading);
+void write_qwen2_vl(const ModelDescription& description, JsonObject& json);
+
 void read_mixtral(ConfigReading& reading);
 void write_mixtral(const ModelDescription& description, JsonObject& json);
 
@@ -111,8 +115,8 @@ void write_t5(const ModelDescription& description, JsonObject& json);
 
 // config.json of models that see images.
 
-/// Returns the part about the language model: all of the object, or LLaVA's text_config, filled up
-/// with a Llama's defaults.
+/// Returns the part about the language model: all of the object, or the text_config of a model that
+/// sees images, filled up with the defaults of a Llama, Gemma 3 or Qwen2-VL.
 JsonObject language_part(const JsonObject& whole);
 
 /// Whether it is that of CLIP or SigLIP, or of the image encoder of one alone.
@@ -130,6 +134,10 @@ void write_image_encoder(const ModelDescription& description, JsonObject& json);
 /// language model looks.
 void read_llava(ConfigReading& reading);
 void write_llava(const ModelDescription& description, JsonObject& json);
+
+/// Read and write a Gemma 3 with SigLIP's encoder, whose patches are pooled.
+void read_gemma3_images(ConfigReading& reading);
+void write_gemma3_images(const ModelDescription& description, JsonObject& json);
 
 /// Read and write a ViT that tells classes. Theirs names the classes, ours counts them.
 void read_vit(ConfigReading& reading);

@@ -25,14 +25,14 @@ constexpr Index kLlama3Context = 8192;
 constexpr Index kYarnFast = 32, kYarnSlow = 1, kYarnContext = 4096;
 
 /// Names of the fields that all models have, in the two vocabularies of Hugging Face.
-constexpr SizeNames kGpt2{"n_layer",
-                          "n_embd",
-                          "n_inner",
-                          "n_head",
-                          "n_positions",
-                          "layer_norm_epsilon",
-                          "activation_function"};
-constexpr SizeNames kLlama{
+constexpr SizeNames kGpt2Sizes{"n_layer",
+                               "n_embd",
+                               "n_inner",
+                               "n_head",
+                               "n_positions",
+                               "layer_norm_epsilon",
+                               "activation_function"};
+constexpr SizeNames kLlamaSizes{
     "num_hidden_layers",       "hidden_size",  "intermediate_size", "num_attention_heads",
     "max_position_embeddings", "rms_norm_eps", "hidden_act"};
 
@@ -70,7 +70,7 @@ void read_base(const JsonObject& rope, ConfigReading& reading) {
 /// Writes the longest sequence unless a window shortened it, whose file keeps its original length.
 void write_positions(const ModelConfig& m, JsonObject& json) {
   if (json.real("sliding_window", 0) != static_cast<double>(m.max_position_embeddings)) {
-    json.set(kLlama.positions, m.max_position_embeddings);
+    json.set(kLlamaSizes.positions, m.max_position_embeddings);
   }
 }
 
@@ -79,7 +79,7 @@ void write_positions(const ModelConfig& m, JsonObject& json) {
 /// Reads what Llama and its descendants share: RMSNorm, rotary positions, a gated SiLU.
 void read_modern(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
-  read_sizes(kLlama, reading);
+  read_sizes(kLlamaSizes, reading);
   m.position_embedding_type = PositionEmbedding::rope;
   m.normalization = Normalization::rms_norm;
   m.gated_linear_unit = true;
@@ -206,7 +206,7 @@ void write_yarn(const ModelConfig& m, JsonObject& json) {
 void read_gpt2(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
-  read_sizes(kGpt2, reading);
+  read_sizes(kGpt2Sizes, reading);
   m.position_embedding_type = PositionEmbedding::learned_absolute;
   m.normalization = Normalization::layer_norm;
   m.untie_embeddings_and_output_weights = !json.flag("tie_word_embeddings", true);
@@ -222,8 +222,8 @@ void read_gpt2(ConfigReading& reading) {
 /// One rate of dropout here is two there, of embeddings and of the stream.
 void write_gpt2(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
-  write_sizes(m, kGpt2, json);
-  json.set(kGpt2.positions, m.max_position_embeddings);
+  write_sizes(m, kGpt2Sizes, json);
+  json.set(kGpt2Sizes.positions, m.max_position_embeddings);
   json.set("resid_pdrop", m.hidden_dropout);
   json.set("embd_pdrop", m.hidden_dropout);
   json.set("attn_pdrop", m.attention_dropout);
@@ -237,7 +237,7 @@ void read_query_groups(ConfigReading& reading) {
 }
 
 void write_modern(const ModelConfig& m, JsonObject& json) {
-  write_sizes(m, kLlama, json);
+  write_sizes(m, kLlamaSizes, json);
   json.set("num_key_value_heads", m.num_query_groups);
   json.set("head_dim", m.kv_channels);
   write_positions(m, json);
@@ -369,8 +369,8 @@ void read_deepseek_v2(ConfigReading& reading) {
 void write_deepseek_v2(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
   const MoeConfig& moe = *m.moe;
-  write_sizes(m, kLlama, json);
-  json.set(kLlama.positions, m.max_position_embeddings);
+  write_sizes(m, kLlamaSizes, json);
+  json.set(kLlamaSizes.positions, m.max_position_embeddings);
   json.set("num_key_value_heads", m.num_attention_heads);
   if (m.q_lora_rank) {
     json.set("q_lora_rank", *m.q_lora_rank);

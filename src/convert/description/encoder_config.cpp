@@ -16,7 +16,7 @@ using config::ModelKind;
 using config::Normalization;
 using config::PositionEmbedding;
 
-constexpr SizeNames kBert{
+constexpr SizeNames kBertSizes{
     "num_hidden_layers",       "hidden_size",    "intermediate_size", "num_attention_heads",
     "max_position_embeddings", "layer_norm_eps", "hidden_act"};
 
@@ -29,7 +29,7 @@ constexpr Index kT5Positions = 512;
 void read_megatron_bert(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
-  read_sizes(kBert, reading);
+  read_sizes(kBertSizes, reading);
   m.kind = ModelKind::bert;
   m.position_embedding_type = PositionEmbedding::learned_absolute;
   m.normalization = Normalization::layer_norm;
@@ -46,8 +46,8 @@ void read_megatron_bert(ConfigReading& reading) {
 
 void write_megatron_bert(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
-  write_sizes(m, kBert, json);
-  json.set(kBert.positions, m.max_position_embeddings);
+  write_sizes(m, kBertSizes, json);
+  json.set(kBertSizes.positions, m.max_position_embeddings);
   json.set("type_vocab_size", Index{2});
   json.set("hidden_dropout_prob", m.hidden_dropout);
   json.set("attention_probs_dropout_prob", m.attention_dropout);

@@ -14,6 +14,9 @@ struct EncoderDefaults {
 
 /// CLIP's defaults.
 inline constexpr EncoderDefaults kClipDefaults{config::TowerKind::clip, 32, "quick_gelu", 1e-5};
+/// SigLIP's defaults.
+inline constexpr EncoderDefaults kSiglipDefaults{config::TowerKind::siglip, 16, "gelu_pytorch_tanh",
+                                                 1e-6};
 
 /// All layers of an encoder.
 config::VlmConfig read_encoder(const JsonObject& vision, const EncoderDefaults& defaults,

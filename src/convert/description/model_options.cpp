@@ -41,7 +41,7 @@ constexpr std::pair<const char*, PositionEmbedding> kPositionNames[] = {
     {"none", PositionEmbedding::none}};
 constexpr std::pair<const char*, RopeType> kRopeTypes[] = {{"rope", RopeType::rope},
                                                            {"yarn", RopeType::yarn}};
-constexpr std::pair<const char*, config::AttentionSink> kSinks[] = {
+constexpr std::pair<const char*, config::AttentionSink> kSinkWords[] = {
     {"off-by-one", config::AttentionSink::zero}, {"learnable", config::AttentionSink::learned}};
 constexpr std::pair<const char*, bool ModelConfig::*> kGemmaFlags[] = {
     {"post_self_attn_layernorm", &ModelConfig::post_self_attn_layernorm},
@@ -106,7 +106,13 @@ constexpr const char *kGate = "attention_output_gate", *kSharedGate = "moe_share
 constexpr std::pair<const char*, config::TowerKind> kTowers[] = {
     {"clip", config::TowerKind::clip}, {"siglip", config::TowerKind::siglip}};
 constexpr std::pair<const char*, config::ProjectorKind> kProjectors[] = {
-    {"mlp", config::ProjectorKind::mlp}, {"affine", config::ProjectorKind::affine}};
+    {"mlp", config::ProjectorKind::mlp},
+    {"affine", config::ProjectorKind::affine},
+    {"pooled", config::ProjectorKind::pooled}};
+constexpr std::pair<const char*, config::ImageTags> kImageTags[] = {
+    {"nvlm", config::ImageTags::nvlm},
+    {"internvl", config::ImageTags::internvl},
+    {"gemma3", config::ImageTags::gemma3}};
 constexpr std::pair<const char*, config::ActivationKind> kTowerActivations[] = {
     {"quick_gelu", config::ActivationKind::quick_gelu},
     {"gelu_tanh", config::ActivationKind::gelu_tanh},
@@ -138,6 +144,15 @@ void write_vision(const config::VlmConfig& vlm, JsonObject& json) {
   json.set("patch_dim", vlm.patch);
   json.set("disable_vision_class_token", !vlm.class_token);
   json.set("pixel_shuffle", vlm.pixel_shuffle);
+  if (vlm.projector == config::ProjectorKind::pooled) {
+    json.set("mm_tokens_per_image", vlm.pooled_positions);
+  }
+  if (vlm.sees_whole_images) {
+    json.set("bidirectional_image_attention", true);
+  }
+  if (vlm.image_tags != config::ImageTags::none) {
+    write_choice("image_tag_type", kImageTags, vlm.image_tags, json);
+  }
   if (vlm.tower_sizes) {
     write_all(kTowerSizes, *vlm.tower_sizes, json);
     write_choice("vision_activation", kTowerActivations, vlm.tower_sizes->activation, json);
@@ -150,6 +165,10 @@ void write_vision(const config::VlmConfig& vlm, JsonObject& json) {
 
 void write_attention(const ModelConfig& model, JsonObject& json) {
   write_choice("position_embedding_type", kPositionNames, model.position_embedding_type, json);
+  if (!model.mrope_section.empty()) {
+    json.set("position_embedding_type", "mrope");
+    json.set_list("mrope_section", model.mrope_section);
+  }
   if (model.rotary_seq_len_interpolation_factor) {
     json.set(kInterpolation, *model.rotary_seq_len_interpolation_factor);
   }
@@ -194,7 +213,7 @@ void write_limits(const ModelConfig& model, JsonObject& json) {
     json.set("glu_linear_offset", model.glu_linear_offset);
   }
   if (model.attention_sink != config::AttentionSink::none) {
-    write_choice("softmax_type", kSinks, model.attention_sink, json);
+    write_choice("softmax_type", kSinkWords, model.attention_sink, json);
   }
   if (model.window_size) {
     const auto [left, right] = *model.window_size;

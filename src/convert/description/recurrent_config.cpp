@@ -27,9 +27,9 @@ constexpr Index kAnyLength = Index{1} << 20;
 struct MambaNames {
   const char *heads, *head_dim, *state_dim, *activation;
 };
-constexpr MambaNames kMamba2{"num_heads", "head_dim", "state_size", "hidden_act"};
-constexpr MambaNames kNemotron{"mamba_num_heads", "mamba_head_dim", "ssm_state_size",
-                               "mamba_hidden_act"};
+constexpr MambaNames kMamba2Names{"num_heads", "head_dim", "state_size", "hidden_act"};
+constexpr MambaNames kNemotronNames{"mamba_num_heads", "mamba_head_dim", "ssm_state_size",
+                                    "mamba_hidden_act"};
 constexpr SizeNames kNemotronSizes{
     "num_hidden_layers",       "hidden_size",        "intermediate_size", "num_attention_heads",
     "max_position_embeddings", "layer_norm_epsilon", "mlp_hidden_act"};
@@ -112,7 +112,7 @@ void read_mamba2(ConfigReading& reading) {
   m.max_position_embeddings = kAnyLength;
   m.norm_epsilon = json.real("layer_norm_epsilon", m.norm_epsilon);
   m.activation = ActivationKind::gelu_erf;
-  read_mamba(reading, kMamba2);
+  read_mamba(reading, kMamba2Names);
   m.hybrid.pattern.assign(static_cast<std::size_t>(m.num_layers), 'M');
   reading.require(m.hybrid.mamba.groups == 1, "n_groups above 1, whose norm spans all groups");
   reading.require(json.flag("rms_norm", true), "rms_norm false");
@@ -124,7 +124,7 @@ void write_mamba2(const ModelDescription& description, JsonObject& json) {
   json.set("hidden_size", m.hidden_size);
   json.set("layer_norm_epsilon", m.norm_epsilon);
   json.set("rms_norm", true);
-  write_mamba(m, kMamba2, json);
+  write_mamba(m, kMamba2Names, json);
 }
 
 void read_nemotron_h(ConfigReading& reading) {
@@ -133,7 +133,7 @@ void read_nemotron_h(ConfigReading& reading) {
   m.num_layers = static_cast<Index>(letters.size());  // newer files leave it out
   read_sizes(kNemotronSizes, reading);
   read_query_groups(reading);
-  read_mamba(reading, kNemotron);
+  read_mamba(reading, kNemotronNames);
   m.hybrid.pattern = letters;
   reading.require(m.activation == ActivationKind::squared_relu, "mlp_hidden_act that is not relu2");
 }
@@ -148,7 +148,7 @@ void write_nemotron_h(const ModelDescription& description, JsonObject& json) {
   json.erase("layers_block_type");
   json.set("attention_bias", false);
   json.set("mlp_bias", false);
-  write_mamba(m, kNemotron, json);
+  write_mamba(m, kNemotronNames, json);
 }
 
 }  // namespace mpitron::convert

@@ -23,7 +23,6 @@ constexpr std::pair<const char*, ActivationKind> kClipActivations[] = {
     {"gelu", ActivationKind::gelu_erf},
     {"gelu_pytorch_tanh", ActivationKind::gelu_tanh},
     {"gelu_new", ActivationKind::gelu_tanh}};
-constexpr EncoderDefaults kSiglipDefaults{config::TowerKind::siglip, 16, "gelu_pytorch_tanh", 1e-6};
 
 /// Encoders alone and, as vision_config, beside words.
 struct EncoderType {
@@ -46,11 +45,55 @@ const EncoderType& type_of(config::TowerKind kind) {
                                [&](const EncoderType& type) { return type.defaults.kind == kind; });
 }
 
-/// Sizes of a Llama where its file leaves them out.
-constexpr std::pair<const char*, Index> kLlamaSizes[] = {
-    {"vocab_size", 32000},       {"hidden_size", 4096},        {"num_hidden_layers", 32},
-    {"num_attention_heads", 32}, {"intermediate_size", 11008}, {"max_position_embeddings", 2048}};
-constexpr double kLlamaEpsilon = 1e-6;
+/// Settings of a language model where its file leaves them out.
+struct LanguageDefaults {
+  const char *model_type, *activation_name, *activation;
+  double norm_epsilon;
+  std::vector<std::pair<const char*, Index>> sizes;
+};
+const LanguageDefaults kLanguages[] = {
+    {"llama",
+     "hidden_act",
+     "silu",
+     1e-6,
+     {{"vocab_size", 32000},
+      {"hidden_size", 4096},
+      {"num_hidden_layers", 32},
+      {"num_attention_heads", 32},
+      {"intermediate_size", 11008},
+      {"max_position_embeddings", 2048}}},
+    {"gemma3_text",
+     "hidden_activation",
+     "gelu_pytorch_tanh",
+     1e-6,
+     {{"vocab_size", 262208},
+      {"hidden_size", 2304},
+      {"num_hidden_layers", 26},
+      {"num_attention_heads", 8},
+      {"num_key_value_heads", 4},
+      {"intermediate_size", 9216},
+      {"rope_theta", 1000000},
+      {"max_position_embeddings", 131072}}},
+    {"qwen2_vl_text",
+     "hidden_act",
+     "silu",
+     1e-5,
+     {{"vocab_size", 152064},
+      {"hidden_size", 8192},
+      {"num_hidden_layers", 80},
+      {"num_attention_heads", 64},
+      {"num_key_value_heads", 8},
+      {"intermediate_size", 29568},
+      {"rope_theta", 1000000},
+      {"max_position_embeddings", 32768}}},
+};
+
+/// Returns those of a type; a Llama's where it is not known.
+const LanguageDefaults& defaults_of(const std::string& model_type) {
+  const auto* found = std::ranges::find_if(
+      kLanguages, [&](const LanguageDefaults& each) { return model_type == each.model_type; });
+  return found == std::end(kLanguages) ? kLanguages[0] : *found;
+}
 
 TowerSizes read_tower(const JsonObject& vision, const EncoderDefaults& defaults,
                       ConfigReading& reading) {
@@ -109,16 +152,17 @@ JsonObject language_part(const JsonObject& whole) {
     return whole;
   }
   JsonObject text = whole.object("text_config");
-  for (const auto& [name, size] : kLlamaSizes) {
+  const LanguageDefaults& defaults = defaults_of(text.text("model_type"));
+  for (const auto& [name, size] : defaults.sizes) {
     if (!text.has(name)) {
       text.set(name, size);
     }
   }
   if (!text.has("rms_norm_eps")) {
-    text.set("rms_norm_eps", kLlamaEpsilon);
+    text.set("rms_norm_eps", defaults.norm_epsilon);
   }
-  if (!text.has("hidden_act")) {
-    text.set("hidden_act", "silu");
+  if (!text.has(defaults.activation_name)) {
+    text.set(defaults.activation_name, defaults.activation);
   }
   for (const char* type : {"torch_dtype", "dtype"}) {
     if (!text.has("torch_dtype") && whole.has(type)) {

@@ -14,9 +14,9 @@ using config::ActivationKind;
 using config::ModelConfig;
 using config::VisionConfig;
 
-constexpr SizeNames kVit{"num_hidden_layers",   "hidden_size", "intermediate_size",
-                         "num_attention_heads", nullptr,       "layer_norm_eps",
-                         "hidden_act"};
+constexpr SizeNames kVitSizes{"num_hidden_layers",   "hidden_size", "intermediate_size",
+                              "num_attention_heads", nullptr,       "layer_norm_eps",
+                              "hidden_act"};
 /// Classes of a file that names none.
 constexpr Index kClasses = 2;
 /// Larger images are no images: numbers of patches stay within 32 bits.
@@ -60,7 +60,7 @@ void write_classes(Index classes, JsonObject& json) {
 void read_vit(ConfigReading& reading) {
   ModelConfig& m = reading.result.model;
   const JsonObject& json = reading.json;
-  read_sizes(kVit, reading);
+  read_sizes(kVitSizes, reading);
   m.kind = config::ModelKind::vit;
   m.normalization = config::Normalization::layer_norm;
   m.hidden_dropout = json.real("hidden_dropout_prob", 0);
@@ -75,7 +75,7 @@ void read_vit(ConfigReading& reading) {
 
 void write_vit(const ModelDescription& description, JsonObject& json) {
   const ModelConfig& m = description.model;
-  write_sizes(m, kVit, json);
+  write_sizes(m, kVitSizes, json);
   json.set("hidden_dropout_prob", m.hidden_dropout);
   json.set("attention_probs_dropout_prob", m.attention_dropout);
   json.set("image_size", m.vision.image_height);

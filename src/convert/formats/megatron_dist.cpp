@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using io::PickleValue;
-using Kind = PickleValue::Kind;
+using Kind = io::PickleValue::Kind;
 
 constexpr const char *kMetadata = ".metadata", *kCommon = "common.pt",
                      *kStacked = "decoder.layers.";
@@ -237,9 +237,8 @@ void MegatronDist::add_parameter(const std::string& key, const Global& global) {
   const bool stacked =
       key.starts_with(kStacked) && key.size() > prefix && std::isalpha(key[prefix]) != 0;
   const Index layers = description_.model.num_layers;
-  constexpr Index kMostLayers = 100'000;  // names are made before any byte of a layer is looked for
   if (global.size.size() > Shape::kMaxRank + (stacked ? 1 : 0) || global.size.empty() ||
-      (stacked && (global.size[0] != layers || layers > kMostLayers))) {
+      (stacked && (global.size[0] != layers || layers > config::kMostLayers))) {
     broken(fmt::format("{} has the size [{}] with {} layers", key, fmt::join(global.size, ", "),
                        layers));
   }

@@ -20,6 +20,7 @@ void append(Needs& needs, Needs more) {
 Needs in_any_family(const ModelConfig& m, ModelKind kind) {
   return {{m.kind == kind, std::string("--model ") + config::family_of(kind).name},
           {!m.mtp_num_layers, "no --mtp-num-layers"},
+          {m.mrope_section.empty(), "no --position-embedding-type mrope"},
           {!m.mup, "no --use-mup"}};
 }
 

@@ -33,6 +33,7 @@ Needs gpt_oss(const config::ModelConfig& m);
 /// Norms around both branches; Gemma 3 also has norms of heads and rotary positions of windows.
 Needs gemma2(const config::ModelConfig& m);
 Needs gemma3(const config::ModelConfig& m);
+Needs gemma3_images(const config::ModelConfig& m);
 Needs llama4(const config::ModelConfig& m);
 Needs qwen3_next(const config::ModelConfig& m);
 

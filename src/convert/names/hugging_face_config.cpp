@@ -30,6 +30,7 @@ constexpr ConfigFormat kFormats[] = {
     {"llama", "LlamaForCausalLM", read_llama, write_llama},
     {"mistral", "MistralForCausalLM", read_llama, write_llama},
     {"qwen2", "Qwen2ForCausalLM", read_llama, write_llama},
+    {"qwen2_vl", "Qwen2VLForConditionalGeneration", read_qwen2_vl, write_qwen2_vl},
     {"mixtral", "MixtralForCausalLM", read_mixtral, write_mixtral},
     {"deepseek_v2", "DeepseekV2ForCausalLM", read_deepseek_v2, write_deepseek_v2},
     {"gpt_oss", "GptOssForCausalLM", read_gpt_oss, write_gpt_oss},
@@ -42,10 +43,9 @@ constexpr ConfigFormat kFormats[] = {
     {"megatron-bert", "MegatronBertForPreTraining", read_megatron_bert, write_megatron_bert},
     {"t5", "T5ForConditionalGeneration", read_t5, write_t5},
     {"llava", "LlavaForConditionalGeneration", read_llava, write_llava},
+    {"gemma3", "Gemma3ForConditionalGeneration", read_gemma3_images, write_gemma3_images},
     {"vit", "ViTForImageClassification", read_vit, write_vit}};
 
-constexpr const char* kGemma3Alone =
-    ". Of Gemma 3 the language model alone is read, whose model_type is gemma3_text";
 constexpr const char* kLlama4Alone =
     ". Of Llama 4 the language model alone is read, whose model_type is llama4_text";
 /// Reasons why families that one may ask for are not there.
@@ -53,7 +53,6 @@ constexpr std::pair<std::string_view, const char*> kNotHere[] = {
     {"bert",
      ". Layers of bert have their norms behind each branch, and those of this program, as "
      "Megatron's, in front: that layout is megatron-bert"},
-    {"gemma3", kGemma3Alone},
     {"llama4", kLlama4Alone}};
 
 const ConfigFormat& format_of(const std::string& model_type, const std::string& source) {

@@ -104,6 +104,7 @@ Needs llava(const ModelConfig& m) {
                       vlm.projector_sizes->ffn_hidden_size == m.hidden_size,
                   "--vision-projection-ffn-hidden-size of the hidden size"},
                  {!vlm.pixel_shuffle, "no --pixel-shuffle"},
+                 {!vlm.sees_whole_images, "no --bidirectional-image-attention"},
                  {vlm.most_tiles() == 1 && !vlm.tiling.tags, "no --use-tiling"},
                  {vlm.image_tags == config::ImageTags::none, "no --image-tag-type"}});
   return needs;
@@ -118,6 +119,15 @@ Needs mistral(const ModelConfig& m) {
 Needs qwen2(const ModelConfig& m) {
   Needs needs = like_llama(m, Biases::queries);
   append(needs, dense(m));
+  return needs;
+}
+
+/// Needs of Qwen2-VL's language model: Qwen2 whose frequencies turn by three axes.
+Needs qwen2_vl(const ModelConfig& m) {
+  ModelConfig one_axis = m;
+  one_axis.mrope_section.clear();
+  Needs needs = qwen2(one_axis);
+  append(needs, {{!m.mrope_section.empty(), "--position-embedding-type mrope"}});
   return needs;
 }
 
@@ -244,13 +254,16 @@ Needs t5(const ModelConfig& m) {
 constexpr Spelling kGpt2Spellings[] = {{"transformer.", ""}};
 /// Newer releases have one model in front of the output matrix, and no part between a tower and
 /// its layers; files of some of them have their names.
-constexpr Spelling kLlavaSpellings[] = {
+constexpr Spelling kImageSpellings[] = {
     {"vision_tower.vision_model.", "vision_tower."},
     {"vision_tower.vision_model.", "model.vision_tower.vision_model."},
     {"vision_tower.vision_model.", "model.vision_tower."},
     {"multi_modal_projector.", "model.multi_modal_projector."},
     {"language_model.model.", "model.language_model."},
     {"language_model.lm_head.", "lm_head."}};
+
+constexpr Spelling kQwen2VlSpellings[] = {{"model.", "model.language_model."}};
+constexpr const char* kQwen2VlTower[] = {"visual.", "model.visual."};
 
 /// All families. The order decides which one a model is written as that fits several.
 const std::vector<Family>& all() {
@@ -266,6 +279,13 @@ const std::vector<Family>& all() {
       {"llama", llama_names(), llama, kLlamaWords, {kOutput}},
       {"mistral", llama_names(), mistral, kLlamaWords, {kOutput}},
       {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
+      {.model_type = "qwen2_vl",
+       .names = llama_names(),
+       .needs = qwen2_vl,
+       .words = kLlamaWords,
+       .tied = {kOutput},
+       .spellings = kQwen2VlSpellings,
+       .left_out = kQwen2VlTower},
       {"mixtral", mixtral_names(), mixtral, kLlamaWords, {kOutput}},
       {"deepseek_v2", deepseek_v2_names(), deepseek_v2, kLlamaWords, {kOutput}},
       {.model_type = "gpt_oss",
@@ -302,9 +322,17 @@ const std::vector<Family>& all() {
        .needs = llava,
        .words = "language_model.model.embed_tokens.weight",
        .tied = {"language_model.lm_head.weight"},
-       .spellings = kLlavaSpellings,
+       .spellings = kImageSpellings,
        .tower = clip_names(),
        .language = llama_names()},
+      {.model_type = "gemma3",
+       .names = gemma3_projector_names(),
+       .needs = gemma3_images,
+       .words = "language_model.model.embed_tokens.weight",
+       .tied = {"language_model.lm_head.weight"},
+       .spellings = kImageSpellings,
+       .tower = siglip_names(),
+       .language = gemma3_names()},
       {.model_type = "vit", .names = vit_names(), .needs = vit, .words = nullptr},
   };
   return kAll;

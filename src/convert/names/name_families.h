@@ -25,6 +25,7 @@ struct Family {
   std::vector<const char*> tied = {};  // theirs that repeat the words where the output is tied
   std::vector<std::pair<const char*, const char*>> copies = {};  // that always repeat: what, which
   std::span<const Spelling> spellings = {};
+  std::span<const char* const> left_out = {};       // beginnings of names of what is not here
   std::optional<GateColumns> stacked_experts = {};  // absent: each expert has tensors of its own
   // Names of a model that sees images: its encoder, described by the encoder's sizes, and its
   // language model, all of whose names begin with language_model.
@@ -72,6 +73,8 @@ std::span<const EntryBlock> clip_names();
 /// SigLIP's, which has no class token, and a norm behind its layers.
 std::span<const EntryBlock> siglip_names();
 std::span<const EntryBlock> llava_projector_names();
+/// What lies between SigLIP's encoder and Gemma 3's language model.
+std::span<const EntryBlock> gemma3_projector_names();
 
 /// ViTForImageClassification (Dosovitskiy et al. 2021): one class token, one layer as the head.
 std::span<const EntryBlock> vit_names();

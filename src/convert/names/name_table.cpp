@@ -247,7 +247,9 @@ std::vector<std::string> NameTable::spelled(const std::string& their_name) const
 }
 
 bool NameTable::is_weight(std::string_view stored_name) const {
-  return is_usual_weight(*this, stored_name) &&
+  const bool stays_behind = std::ranges::any_of(
+      left_out, [&](const char* begin) { return stored_name.starts_with(begin); });
+  return !stays_behind && is_usual_weight(*this, stored_name) &&
          std::ranges::all_of(spellings, [&](const Spelling& spelling) {
            const std::string_view other = spelling.other;
            return !stored_name.starts_with(other) ||
@@ -286,12 +288,15 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
   NameTable table{.rules = {},
                   .aliases = {},
                   .spellings = family.spellings,
-                  .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"}};
+                  .not_weights = {".attn.bias", ".attn.masked_bias", ".rotary_emb.inv_freq"},
+                  .left_out = family.left_out};
   if (!family.tower.empty()) {
     // The encoder comes first, as in our order of parameters.
     const ModelDescription tower = tower_of(description);
     RuleMaker(tower, "", table.rules).add(family.tower);
-    leave_the_end_out(tower, std::string(kTower), table);
+    if (model.vlm->tower == config::TowerKind::clip) {
+      leave_the_end_out(tower, std::string(kTower), table);
+    }
   }
   RuleMaker(description, "", table.rules).add(family.names);
   RuleMaker(description, "language_model.", table.rules).add(family.language);

@@ -49,6 +49,8 @@ struct NameTable {
   std::span<const Spelling> spellings = {};  // of their names; the first that is there is taken
   /// Ends of names of tensors that hold no weights: masks, tables that follow from the sizes.
   std::vector<std::string> not_weights;
+  /// Beginnings of names of a part that this program has not, whose weights stay behind.
+  std::span<const char* const> left_out = {};
   /// Their vectors of numbers that nothing is computed with: written, and not read.
   struct Unused {
     std::string name;

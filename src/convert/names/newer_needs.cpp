@@ -42,8 +42,8 @@ Needs gpt_oss(const ModelConfig& m) {
 namespace {
 
 /// Needs of Gemma 2 and 3: norms around branches, MLPs gated by a GELU, windows in some layers.
-Needs gemma(const ModelConfig& m) {
-  Needs needs = in_any_family(m, ModelKind::gpt);
+Needs gemma(const ModelConfig& m, ModelKind kind = ModelKind::gpt) {
+  Needs needs = in_any_family(m, kind);
   append(needs, rotating_layers(m));
   append(needs, whole_heads(m));
   append(needs,
@@ -77,10 +77,34 @@ Needs gemma2(const ModelConfig& m) {
   return needs;
 }
 
-Needs gemma3(const ModelConfig& m) {
-  Needs needs = gemma(m);
+namespace {
+
+Needs gemma3_language(const ModelConfig& m, ModelKind kind) {
+  Needs needs = gemma(m, kind);
   append(needs, {{m.qk_layernorm, "--qk-layernorm"},
                  {m.rotary_base_local.has_value(), "--rotary-base-local"}});
+  return needs;
+}
+
+}  // namespace
+
+Needs gemma3(const ModelConfig& m) {
+  return gemma3_language(m, ModelKind::gpt);
+}
+
+Needs gemma3_images(const ModelConfig& m) {
+  Needs needs = gemma3_language(m, ModelKind::vlm);
+  if (!m.vlm) {
+    return needs;
+  }
+  const config::VlmConfig& vlm = *m.vlm;
+  append(needs,
+         {{vlm.tower == config::TowerKind::siglip, "--vision-model-type siglip"},
+          {vlm.tower_sizes.has_value(), "--vision-hidden-size"},
+          {vlm.projector == config::ProjectorKind::pooled, "--vision-projection-type pooled"},
+          {vlm.sees_whole_images, "--bidirectional-image-attention"},
+          {vlm.most_tiles() == 1 && !vlm.tiling.tags, "no --use-tiling"},
+          {vlm.image_tags == config::ImageTags::gemma3, "--image-tag-type gemma3"}});
   return needs;
 }
 

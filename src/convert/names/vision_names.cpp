@@ -1,7 +1,7 @@
 #include "convert/names/name_families.h"
 
-// Tables of names of LLaVA's parts that see: CLIP's encoder, without the norm behind its last
-// layer, and the projector of two linear layers. Names of theirs are as the files have them;
+// Tables of names of what sees in LLaVA and Gemma 3: CLIP's encoder, without the norm behind its
+// last layer, or SigLIP's, and the projector. Names of theirs are as the files have them;
 // `pre_layrnorm` is spelled so.
 
 namespace mpitron::convert {
@@ -82,9 +82,18 @@ constexpr Entry kLlavaProjector[] = {
            "multi_modal_projector.linear_2.bias"),
 };
 
+constexpr Entry kGemma3Projector[] = {
+    vector("vision_projection.encoder.norm.weight", tower_width,
+           "multi_modal_projector.mm_soft_emb_norm.weight"),
+    matrix("vision_projection.encoder.weight", hidden, tower_width,
+           "multi_modal_projector.mm_input_projection_weight")
+        .transpose(),
+};
+
 constexpr EntryBlock kClip[] = {kClipStart, kClipAttention, kClipMlp};
 constexpr EntryBlock kSiglip[] = {kSiglipStart, kClipAttention, kClipMlp, kSiglipEnd};
 constexpr EntryBlock kProjector[] = {kLlavaProjector};
+constexpr EntryBlock kPooledProjector[] = {kGemma3Projector};
 
 }  // namespace
 
@@ -98,6 +107,10 @@ std::span<const EntryBlock> siglip_names() {
 
 std::span<const EntryBlock> llava_projector_names() {
   return kProjector;
+}
+
+std::span<const EntryBlock> gemma3_projector_names() {
+  return kPooledProjector;
 }
 
 }  // namespace mpitron::convert

@@ -16,8 +16,8 @@ namespace mpitron::data {
 namespace {
 
 constexpr double kSeparateBelow = 0.80;
-constexpr std::size_t kAhead = 32;                    // documents whose lengths are on their way
-constexpr std::size_t kBlock = std::size_t{1} << 16;  // documents of one thread at a time
+constexpr std::size_t kAhead = 32;  // documents whose lengths are on their way
+constexpr std::size_t kDocumentBlock = std::size_t{1} << 16;  // documents of one thread at a time
 constexpr std::size_t kMostThreads = 16;
 
 Index ceil_div(Index a, Index b) {
@@ -33,19 +33,19 @@ void for_lengths(const io::PackedArray<std::int32_t>& lengths, std::span<const D
     std::size_t begin = 0;
     std::vector<std::int32_t> lengths;
   };
-  const std::size_t blocks = documents.size() / kBlock + 1;
+  const std::size_t blocks = documents.size() / kDocumentBlock + 1;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   const std::size_t threads = std::min({blocks, cores, kMostThreads});
   std::size_t next = 0;
   OrderedPipeline<Block>(static_cast<int>(threads))
       .run(
           [&](Block& block) {
-            block.begin = std::exchange(next, next + kBlock);
+            block.begin = std::exchange(next, next + kDocumentBlock);
             return block.begin < documents.size();
           },
           [&](int, Block& block) {
-            const auto own =
-                documents.subspan(block.begin, std::min(kBlock, documents.size() - block.begin));
+            const auto own = documents.subspan(
+                block.begin, std::min(kDocumentBlock, documents.size() - block.begin));
             block.lengths.resize(own.size());
             for (std::size_t i = 0; i < own.size(); ++i) {
               const std::size_t ahead = std::min(i + kAhead, own.size() - 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -194,13 +195,17 @@ Index count_images(std::string_view text) {
   return count;
 }
 
-/// Puts tags around each <image>, as NVLM's or InternVL's prompts have them.
+/// Puts tags around each <image>, as NVLM's, InternVL's or Gemma 3's prompts have them.
 std::string with_image_tags(std::string text, config::ImageTags kind) {
-  if (kind == config::ImageTags::none) {
+  static const std::map<config::ImageTags, std::pair<std::string, std::string>> kTags = {
+      {config::ImageTags::nvlm, {"<Image>", "</Image>"}},
+      {config::ImageTags::internvl, {"<img>", "</img>"}},
+      {config::ImageTags::gemma3, {"\n\n<start_of_image>", "<end_of_image>\n\n"}}};
+  const auto tags = kTags.find(kind);
+  if (tags == kTags.end()) {
     return text;
   }
-  const bool nvlm = kind == config::ImageTags::nvlm;
-  const std::string begin = nvlm ? "<Image>" : "<img>", end = nvlm ? "</Image>" : "</img>";
+  const auto& [begin, end] = tags->second;
   for (std::size_t at = text.find(kImageWord); at != std::string::npos;
        at = text.find(kImageWord, at)) {
     text.insert(at, begin);

@@ -26,7 +26,7 @@ void split_at_images(std::string_view text, Words&& words, Image&& image) {
 }
 /// Returns how many images a text has places for.
 Index count_images(std::string_view text);
-/// Returns the text with the tags that NVLM or InternVL put around every image.
+/// Returns the text with the tags that NVLM, InternVL or Gemma 3 put around every image.
 std::string with_image_tags(std::string text, config::ImageTags kind);
 
 /// A conversation about images: turns of system, user and assistant, in which each image has its

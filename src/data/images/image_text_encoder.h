@@ -6,7 +6,7 @@ namespace mpitron::data {
 
 /// Returns a function that makes tokens of conversations about images: turn by turn, the end of a
 /// document behind each; what the assistant says, and the end behind it, is learned. `image_tags`:
-/// "nvlm" or "internvl" put texts around every image. The tokenizer must outlive the result.
+/// texts around every image. The tokenizer must outlive the result.
 std::function<MarkedTokens(const ImageConversation&)> make_image_text_encoder(
     const tokenizers::Tokenizer& tokenizer, config::ImageTags image_tags = config::ImageTags::none);
 

@@ -60,12 +60,12 @@ constexpr std::array kFormats = {
     Format{"WNLI", {{{.columns = 3, .b = 2}, {.columns = 4, .b = 2, .label = 3}}}},
 };
 
-using Row = std::vector<std::string_view>;
+using TextRow = std::vector<std::string_view>;
 
 /// Cuts a line into columns as the reference does: white space at both ends of the line and of each
 /// column does not count.
-Row columns_of(std::string_view line) {
-  Row row;
+TextRow columns_of(std::string_view line) {
+  TextRow row;
   for (line = stripped(line);;) {
     const std::size_t tab = line.find('\t');
     row.push_back(stripped(line.substr(0, tab)));
@@ -76,7 +76,7 @@ Row columns_of(std::string_view line) {
   }
 }
 
-bool fits(const Form& form, const Row& first_line) {
+bool fits(const Form& form, const TextRow& first_line) {
   const auto count = static_cast<int>(first_line.size());
   const int least = std::max(form.a, form.b) + 2;
   return (form.columns == 0 ? count >= least : count == form.columns) &&
@@ -105,7 +105,7 @@ class Table {
   }
 
  private:
-  void add(const Row& row, Index line, std::vector<LabelledText>& result) {
+  void add(const TextRow& row, Index line, std::vector<LabelledText>& result) {
     if (columns_ == 0) {
       choose_form(row);
       columns_ = row.size();
@@ -124,7 +124,7 @@ class Table {
   }
 
   /// Takes the form by the first line, for the whole file.
-  void choose_form(const Row& row) {
+  void choose_form(const TextRow& row) {
     for (const Form& form : format_.forms) {
       if (fits(form, row)) {
         form_ = &form;
@@ -139,7 +139,7 @@ class Table {
                path_, row.size(), format_.task, wanted(format_.forms[1]), wanted(format_.forms[0]));
   }
 
-  std::string text_at(const Row& row, int column) const {
+  std::string text_at(const TextRow& row, int column) const {
     const std::string_view text = row[static_cast<std::size_t>(column)];
     if (text.empty()) {
       throw_data("column {} is empty, where a text must be", column + 1);
@@ -147,7 +147,7 @@ class Table {
     return clean_text(text);
   }
 
-  LabelledText sample(const Row& row, Index number) const {
+  LabelledText sample(const TextRow& row, Index number) const {
     if (row.size() != columns_) {
       throw_data("{} columns, the first line has {}", row.size(), columns_);
     }

@@ -17,7 +17,7 @@ namespace {
 
 using DatasetPtr = std::shared_ptr<const Dataset>;
 using Matrix = PerSplit<std::optional<Fractions>>;
-using Counts = PerSplit<std::optional<Index>>;
+using SampleCounts = PerSplit<std::optional<Index>>;
 
 /// Makes data sets of a request; the splits of one corpus share its file.
 class Builder {
@@ -26,7 +26,7 @@ class Builder {
 
   /// Makes one data set per split of one corpus; null for splits without a share.
   PerSplit<DatasetPtr> corpus(const std::string& prefix, const Matrix& matrix,
-                              const Counts& counts) const {
+                              const SampleCounts& counts) const {
     if (request_.masked_lm) {
       return sentences(prefix, matrix, counts);
     }
@@ -54,7 +54,8 @@ class Builder {
   }
 
   /// Makes a blend, or its one corpus; members are built on several threads.
-  PerSplit<DatasetPtr> blend(const Blend& blend, const Matrix& matrix, const Counts& counts) const {
+  PerSplit<DatasetPtr> blend(const Blend& blend, const Matrix& matrix,
+                             const SampleCounts& counts) const {
     if (blend.prefixes.size() == 1) {
       return corpus(blend.prefixes[0], matrix, counts);
     }
@@ -62,7 +63,8 @@ class Builder {
         blend.weights.empty() ? std::vector<double>{} : normalized(blend.weights);
     std::vector<PerSplit<DatasetPtr>> members(blend.prefixes.size());
     parallel_for(members.size(), request_.builder_threads, [&](std::size_t i) {
-      const Counts own = member_counts(counts, matrix, weights.empty() ? nullptr : &weights[i]);
+      const SampleCounts own =
+          member_counts(counts, matrix, weights.empty() ? nullptr : &weights[i]);
       members[i] = corpus(blend.prefixes[i], matrix, own);
     });
     PerSplit<DatasetPtr> result;
@@ -96,7 +98,7 @@ class Builder {
   }
 
   PerSplit<DatasetPtr> sentences(const std::string& prefix, const Matrix& matrix,
-                                 const Counts& counts) const {
+                                 const SampleCounts& counts) const {
     MaskedLmCorpus corpus{
         .description = base_options().description,
         .cache_folder = cache_folder(prefix, request_.masked_lm->class_name()),
@@ -120,7 +122,7 @@ class Builder {
   }
 
   PerSplit<DatasetPtr> conversations(const std::string& path, const Matrix& matrix,
-                                     const Counts& counts) const {
+                                     const SampleCounts& counts) const {
     const auto file = std::make_shared<const ConversationFile>(path);
     SftDatasetOptions options{.description = base_options().description,
                               .eod = request_.sample.eod,
@@ -158,7 +160,7 @@ class Builder {
 
   PerSplit<DatasetPtr> splits(const std::shared_ptr<const SequenceSource>& source,
                               const GptDatasetOptions& base, const Matrix& matrix,
-                              const Counts& counts) const {
+                              const SampleCounts& counts) const {
     PerSplit<DatasetPtr> result;
     for (const Split split : kSplits) {
       if (!matrix[split]) {
@@ -180,8 +182,9 @@ class Builder {
   }
 
   /// Returns the samples asked of a member; without weights each gives one epoch.
-  Counts member_counts(const Counts& counts, const Matrix& matrix, const double* weight) const {
-    Counts own;
+  SampleCounts member_counts(const SampleCounts& counts, const Matrix& matrix,
+                             const double* weight) const {
+    SampleCounts own;
     for (const Split split : kSplits) {
       if (weight == nullptr || !matrix[split]) {
         continue;
@@ -228,7 +231,7 @@ GptData per_split_data(const GptDataRequest& request, const Builder& builder) {
   for (const Split split : kSplits) {
     const Blend& blend = request.per_split[split];
     const Matrix matrix = only<Fractions>(split, Fractions{0.0, 1.0});
-    const Counts counts = only<Index>(split, request.num_samples[split]);
+    const SampleCounts counts = only<Index>(split, request.num_samples[split]);
     if (split == Split::valid && request.multiple_validation_sets) {
       if (!blend.weights.empty()) {
         throw_usage(

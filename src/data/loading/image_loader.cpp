@@ -10,8 +10,6 @@
 namespace mpitron::data {
 namespace {
 
-constexpr std::size_t kAhead = 2;  // micro-batches
-
 template <class T>
 std::span<T> row_of(std::vector<T>& column, Index row, Index rows) {
   const std::size_t width = column.size() / static_cast<std::size_t>(rows);
@@ -24,7 +22,7 @@ ImageLoader::ImageLoader(std::shared_ptr<const ImageDataset> dataset, const Opti
     : dataset_(std::move(dataset)),
       sampler_(options.sampler.with_total(dataset_->size())),
       pace_(options.sampler.micro_batch_size, options.threads),
-      prefetcher_(options.threads, kAhead, options.sampler.micro_batch_size,
+      prefetcher_(options.threads, kBatchesAhead, options.sampler.micro_batch_size,
                   empty_batch(options.sampler.micro_batch_size),
                   {.plan = [this](ImageBatch& batch) { return plan(batch); },
                    .fill = [this](ImageBatch& batch, Index row) { fill(batch, row); }}) {}

@@ -6,8 +6,6 @@
 namespace mpitron::data {
 namespace {
 
-constexpr std::size_t kBatchesAhead = 2;
-
 template <class T, class U>
 void append(std::vector<T>& to, const std::vector<U>& from) {
   to.insert(to.end(), from.begin(), from.end());

@@ -14,6 +14,9 @@
 
 namespace mpitron::data {
 
+/// Micro-batches that image loaders read ahead.
+constexpr std::size_t kBatchesAhead = 2;
+
 /// Batches that several threads fill ahead of one consumer, row by row, in a ring of reused items.
 /// Batches come in order; an exception of one reaches the consumer in its turn, that of its lowest
 /// row first. Neither the number of threads nor their speed changes what a batch holds.

@@ -217,15 +217,12 @@ void SentenceSplitter::split(std::string_view text,
 
 void SentenceSplitter::split_long(std::string_view text, std::size_t characters,
                                   std::vector<std::string_view>& sentences) const {
-  const auto begins_character = [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  };
   while (!text.empty()) {
     std::size_t end = std::min(characters, text.size());
     if (text.size() > characters) {
       std::size_t counted = 0;
       for (end = 0; end < text.size(); ++end) {
-        counted += begins_character(text[end]);
+        counted += !continues_character(text[end]);
         if (counted > characters) {
           break;
         }

@@ -12,7 +12,7 @@
 namespace mpitron::inference {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kDeepestField = 64;
 constexpr Index kMostNames = 2048;  // of one object, which is searched in the order of its text
 
 [[noreturn]] void refuse(const std::string& name, std::string_view allowed) {
@@ -39,7 +39,7 @@ std::string allowed_by(const FieldRule& rule) {
 /// their number is limited as well.
 void check_shape(std::string_view body) {
   int depth = 0;
-  std::array<Index, kDeepest + 1> names{};  // of the object that is open at each depth
+  std::array<Index, kDeepestField + 1> names{};  // of the object that is open at each depth
   bool quoted = false;
   for (std::size_t i = 0; i < body.size(); ++i) {
     const char c = body[i];
@@ -50,8 +50,8 @@ void check_shape(std::string_view body) {
     }
     quoted = c == '"';
     depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-    if (depth > kDeepest) {
-      throw RequestError(400, fmt::format("JSON is nested deeper than {}", kDeepest));
+    if (depth > kDeepestField) {
+      throw RequestError(400, fmt::format("JSON is nested deeper than {}", kDeepestField));
     }
     Index& open = names[static_cast<std::size_t>(std::max(depth, 0))];
     open = c == '{' ? 0 : open + (c == ':');

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "data/images/image_conversations.h"
 #include "inference/templates/chat_prompt.h"
 #include "utils/error.h"
 #include "utils/text/utf8.h"
@@ -78,7 +79,7 @@ TokenIds ServedModel::chat_prompt(const Fields& fields, std::vector<PromptImage>
       .variables = fields.json("chat_template_kwargs"),
       .add_generation_prompt = fields.boolean("add_generation_prompt", true),
       .continue_final_message = fields.boolean("continue_final_message", false),
-      .image_text = images ? images->place() : ""};
+      .image_text = images ? std::string(data::kImageWord) : ""};
   try {
     shown = images_of(request.messages, images.get());
     if (plain) {

@@ -43,11 +43,51 @@ void Scheduler::add(Sequence& sequence) {
     throw_usage("a sequence of {} tokens needs {} cache blocks of {} tokens; there are {}",
                 longest + encoded, needed, shape_.block_size, shape_.blocks);
   }
+  refuse_large_images(sequence);
   const auto most = static_cast<std::size_t>(blocks_.blocks_for(longest));
   sequence.blocks.reserve(most);
   sequence.keys.reserve(most);
   sequence.tokens.reserve(static_cast<std::size_t>(longest + settings_.draft_tokens));
   waiting_.push_back(&sequence);
+}
+
+/// Returns how many of `tokens` that come next a step may have so that it ends in no image: fewer,
+/// or where that would be none all of the image, if these are at most `most`.
+Index Scheduler::cut_at_images(const Sequence& sequence, Index tokens, Index most) const {
+  const auto of_image = [&](Index i) {
+    return i < sequence.size() && sequence.tokens[static_cast<std::size_t>(i)] < 0;
+  };
+  const Index first = sequence.computed;
+  Index end = first + tokens;
+  if (!shape_.whole_images || tokens == 0 || !of_image(end - 1) || !of_image(end)) {
+    return tokens;
+  }
+  while (end > first && of_image(end - 1)) {
+    --end;
+  }
+  if (end > first) {
+    return end - first;
+  }
+  while (of_image(end)) {
+    ++end;
+  }
+  return end - first <= most ? end - first : 0;
+}
+
+/// Refuses images that steps never have room for beside answers that go on.
+void Scheduler::refuse_large_images(const Sequence& sequence) const {
+  const Index drafts = settings_.draft_tokens > 0 ? settings_.draft_rows : 0;
+  const Index most = shape_.max_step_tokens - std::max(shape_.slots, drafts);
+  Index length = 0;
+  for (const TokenId id : sequence.tokens) {
+    length = id < 0 ? length + 1 : 0;
+    if (shape_.whole_images && length > most) {
+      throw_usage(
+          "an image of more than {} positions, which are to come in one step: steps have {} tokens "
+          "(--inference-dynamic-batching-max-tokens-override)",
+          most, shape_.max_step_tokens);
+    }
+  }
 }
 
 void Scheduler::stop_running(Sequence& sequence) {
@@ -115,6 +155,7 @@ void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
   const Index from = scores ? std::clamp<Index>(sequence.scored - first, 0, wanted) : wanted;
   const Index known = tokens + sequence.drafts;
   budget_ -= known + own_drafts;
+  room_ -= known + own_drafts;
   flight(flights_begun_)
       .push_back(
           {&sequence, first, known + own_drafts, from, sequence.drafts + own_drafts, own_drafts});
@@ -168,11 +209,12 @@ Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
 
 /// How many tokens of a running sequence the step has blocks for; it may be preempted.
 Index Scheduler::plan_tokens(Sequence& sequence) {
-  const Index tokens = std::min(sequence.size() - sequence.computed, budget_);
+  const Index tokens =
+      cut_at_images(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
   if (grow(sequence, sequence.computed + tokens)) {
     return tokens;
   }
-  const Index room = blocks_.room_within(sequence, tokens);
+  const Index room = cut_at_images(sequence, blocks_.room_within(sequence, tokens), 0);
   if (room == 0 && running_.back() == &sequence) {
     preempt(sequence);
   }
@@ -260,7 +302,9 @@ bool Scheduler::try_admit(Sequence& sequence) {
     return false;
   }
   blocks_.find_prefix(sequence);
-  if (!blocks_.has_room(sequence)) {
+  const Index tokens =
+      cut_at_images(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
+  if (tokens == 0 || !blocks_.has_room(sequence)) {
     blocks_.give_back(sequence);
     return false;
   }
@@ -270,7 +314,6 @@ bool Scheduler::try_admit(Sequence& sequence) {
   }
   start_running(sequence);
   blocks_.take_encoded(sequence);
-  const Index tokens = std::min(sequence.size() - sequence.computed, budget_);
   grow(sequence, sequence.computed + tokens);
   schedule(sequence, tokens);
   return true;
@@ -280,7 +323,7 @@ bool Scheduler::try_admit(Sequence& sequence) {
 /// times.
 void Scheduler::admit() {
   for (auto next = waiting_.begin(); next != waiting_.end();) {
-    if (budget_ == 0 || free_slots_.empty()) {
+    if (budget_ <= 0 || free_slots_.empty()) {
       return;
     }
     Sequence& sequence = **next;
@@ -336,7 +379,7 @@ const StepPlan& Scheduler::plan() {
   plan_.clear();
   flight(flights_begun_).clear();
   plan_.state_copies.swap(forked_states_);
-  budget_ = shape_.max_step_tokens;
+  budget_ = room_ = shape_.max_step_tokens;
   const Index before = preemptions_;
   plan_running(true);
   limit_prompts();

@@ -88,6 +88,8 @@ class Scheduler {
   Index reading() const;
   void limit_prompts();
   Index plan_tokens(Sequence& sequence);
+  void refuse_large_images(const Sequence& sequence) const;
+  Index cut_at_images(const Sequence& sequence, Index tokens, Index most) const;
   Index add_drafts(Sequence& sequence, Index tokens);
   void admit();
   bool try_admit(Sequence& sequence);
@@ -115,6 +117,7 @@ class Scheduler {
   std::vector<std::vector<Part>> flights_;
   Index flights_begun_ = 0, flights_ended_ = 0;
   Index budget_ = 0, draft_budget_ = 0;  // tokens that the step under construction may still have
+  Index room_ = 0;  // and that it may have where one image makes more of them than the budget
   Index preemptions_ = 0, cached_tokens_ = 0, drafted_ = 0, drawn_drafts_ = 0;
 };
 

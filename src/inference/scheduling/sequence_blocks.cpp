@@ -130,6 +130,14 @@ void SequenceBlocks::find_prefix(Sequence& sequence) {
     sequence.keys.push_back(key);
     sequence.computed += block_size_;
   }
+  // A block that ends in an image depends on what comes behind it, which may be another image.
+  while (whole_images_ && sequence.computed > 0 &&
+         sequence.tokens[static_cast<std::size_t>(sequence.computed - 1)] < 0) {
+    pool_.give_back(sequence.blocks.back());
+    sequence.blocks.pop_back();
+    sequence.keys.pop_back();
+    sequence.computed -= block_size_;
+  }
 }
 
 void SequenceBlocks::remember(Sequence& sequence) {

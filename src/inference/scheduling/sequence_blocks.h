@@ -14,6 +14,7 @@ class SequenceBlocks {
   SequenceBlocks(const EngineShape& shape, bool finds_prefixes)
       : block_size_(shape.block_size),
         finds_prefixes_(finds_prefixes),
+        whole_images_(shape.whole_images),
         pool_(shape.blocks, shape.block_size, shape.block_owners),
         owners_(shape.block_owners) {}
 
@@ -56,7 +57,7 @@ class SequenceBlocks {
   std::span<const TokenId> ids_of(const Sequence& sequence, Index first) const;
 
   Index block_size_;
-  bool finds_prefixes_;
+  bool finds_prefixes_, whole_images_;
   BlockPool pool_;
   Index owners_;
 };

@@ -72,10 +72,6 @@ Index PromptImages::positions(const PromptImage& image) const {
   return static_cast<Index>(image->size()) / vlm_.pixels() * vlm_.positions();
 }
 
-std::string PromptImages::place() const {
-  return data::with_image_tags(std::string(kImageWord), vlm_.image_tags);
-}
-
 TokenIds PromptImages::expanded(std::span<const TokenId> ids,
                                 std::span<const PromptImage> images) const {
   if (vlm_.tiling.tags) {
@@ -99,7 +95,8 @@ TokenIds PromptImages::encode(const tokenizers::Tokenizer& tokenizer, std::strin
   TokenIds ids;
   const auto cache = tokenizer.make_cache();
   data::split_at_images(
-      text, [&](std::string_view words) { tokenizer.encode_part(words, *cache, ids); },
+      data::with_image_tags(std::string(text), vlm_.image_tags),
+      [&](std::string_view words) { tokenizer.encode_part(words, *cache, ids); },
       [&] { ids.push_back(config::kImageToken); });
   return expanded(ids, images);
 }

@@ -25,8 +25,9 @@ class PromptImages {
   PromptImage read(const std::string& url) const;
   /// Reads the bytes of a file. Error(data) with the name.
   PromptImage of_bytes(std::span<const std::byte> bytes, const std::string& name) const;
-  /// Encodes a text in which every <image> becomes the positions of the next image. Error(usage)
-  /// where there are more or fewer of them.
+  /// Encodes a text in which every <image> becomes the positions of the next image, with the tags
+  /// around them that the model was trained with. Error(usage) where there are more or fewer of
+  /// them.
   TokenIds encode(const tokenizers::Tokenizer& tokenizer, std::string_view text,
                   std::span<const PromptImage> images) const;
 
@@ -35,8 +36,6 @@ class PromptImages {
                         const data::ImageConversation& turns,
                         std::span<const PromptImage> images) const;
 
-  /// Returns the text that stands for an image: with the tags that the model was trained with.
-  std::string place() const;
   const ImagePolicy& policy() const { return policy_; }
 
  private:

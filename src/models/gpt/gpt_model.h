@@ -37,6 +37,9 @@ class GptModel : public Model {
  protected:
   /// [s, b, h] of the batch's tokens; only where the part has the embedding.
   virtual autograd::Var embed(autograd::Context& context, const Batch& batch) const;
+  /// `stream`: activations between the layers.
+  virtual nn::LayerInputs layer_inputs(autograd::Context& context, const Batch& batch,
+                                       const autograd::Var& stream) const;
 
  private:
   std::vector<Objective> distilled(autograd::Context& context, const Batch& batch,
@@ -51,9 +54,6 @@ class GptModel : public Model {
     tensor::Tensor labels, mask;
   };
 
-  /// `stream`: activations between the layers.
-  nn::LayerInputs layer_inputs(autograd::Context& context, const Batch& batch,
-                               const autograd::Var& stream) const;
   std::vector<Prediction> predictions(autograd::Context& context, const Batch& batch,
                                       const autograd::Var& hidden) const;
   /// `hidden`, with the losses of the depths beside it.

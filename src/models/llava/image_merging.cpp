@@ -100,6 +100,24 @@ class RowMerger {
   std::int64_t segment_ = 0;
 };
 
+/// Positions of images that are side by side in one text end together.
+std::vector<std::int64_t> ends_of_images(const MergedRows& merged, Index samples,
+                                         Index text_sources) {
+  const Index s = static_cast<Index>(merged.rows.size()) / samples;
+  std::vector<std::int64_t> ends(merged.rows.size());
+  for (Index row = 0; row < samples; ++row) {
+    const auto place = [&](Index i) { return static_cast<std::size_t>(i * samples + row); };
+    for (Index i = s - 1; i >= 0; --i) {
+      const bool joins = i + 1 < s && merged.rows[place(i)] >= text_sources &&
+                         merged.rows[place(i + 1)] >= text_sources &&
+                         merged.segments[place(i)] == merged.segments[place(i + 1)];
+      std::int64_t* const end = ends.data() + row * s + i;
+      *end = joins ? end[1] : i;
+    }
+  }
+  return ends;
+}
+
 /// Cuts the positions of a slice out of [s, b].
 template <class T>
 std::vector<T> sliced(const std::vector<T>& values, const SequenceSlice& slice, Index samples) {
@@ -129,6 +147,9 @@ MergedRows merge_images(const HostMicrobatch& microbatch, const config::VlmConfi
   }
   if (vlm.weighs_turns) {
     weigh_turns(result.loss_mask, b);
+  }
+  if (vlm.sees_whole_images) {
+    result.seen_until = ends_of_images(result, b, sources.text_length() * b);
   }
   result.loss_tokens = std::accumulate(result.loss_mask.begin(), result.loss_mask.end(), 0.0);
   if (share.slice.length > 0) {

@@ -18,9 +18,11 @@ SequenceSlice own_slice(const MergeShare& share, Index s) {
   return share.slice.length > 0 ? share.slice : SequenceSlice{.map = {}, .length = s};
 }
 
-/// [b, slice, s], 1 = hidden: positions of other texts, and those behind.
-std::vector<std::uint8_t> text_mask(const std::vector<std::int64_t>& segments, Index samples,
+/// [b, slice, s], 1 = hidden: positions of other texts, and those behind that are not of an image
+/// whose positions see each other.
+std::vector<std::uint8_t> text_mask(const MergedRows& merged, Index samples,
                                     const SequenceSlice& slice) {
+  const std::vector<std::int64_t>& segments = merged.segments;
   const Index s = static_cast<Index>(segments.size()) / samples;
   std::vector<std::uint8_t> mask;
   for (Index row = 0; row < samples; ++row) {
@@ -29,8 +31,11 @@ std::vector<std::uint8_t> text_mask(const std::vector<std::int64_t>& segments, I
     };
     for (Index i = 0; i < slice.length; ++i) {
       const Index position = slice.map(i);
+      const Index last = merged.seen_until.empty()
+                             ? position
+                             : merged.seen_until[static_cast<std::size_t>(row * s + position)];
       for (Index key = 0; key < s; ++key) {
-        const bool seen = key <= position && segment(key) == segment(position);
+        const bool seen = key <= last && segment(key) == segment(position);
         mask.push_back(seen ? 0 : 1);
       }
     }
@@ -109,8 +114,8 @@ tensor::Tensor tile_patches(device::Device& device, std::span<const float> pixel
 
 std::span<const std::string_view> llava_fields() {
   static constexpr std::string_view kFields[] = {
-      kTokens.name, kPositionIds.name, kLabels.name,     kLossMask.name,
-      kTiles.name,  kMergedRows.name,  kMergedFrom.name, kAttentionMask.name};
+      kTokens.name,     kPositionIds.name, kLabels.name,        kLossMask.name, kTiles.name,
+      kMergedRows.name, kMergedFrom.name,  kAttentionMask.name, kSeenUntil.name};
   return kFields;
 }
 
@@ -130,8 +135,11 @@ Batch llava_batch(device::Device& device, const HostMicrobatch& microbatch,
       {kMergedRows, copied(device, merged.rows, {own * b})},
       {kMergedFrom, copied(device, merged.from, {sources.size()})}};
   if (!microbatch[kSegments].empty()) {
-    batch[kAttentionMask] =
-        copied(device, text_mask(merged.segments, b, own_slice(share, s)), {b, own, s});
+    batch[kAttentionMask] = copied(device, text_mask(merged, b, own_slice(share, s)), {b, own, s});
+  }
+  if (!merged.seen_until.empty()) {
+    MPITRON_CHECK(own == s, own, s);
+    batch[kSeenUntil] = copied(device, merged.seen_until, {b, s});
   }
   // Every rank counts its share of all, so that a mean does not depend on how sequences are cut.
   batch.loss_tokens =

@@ -14,6 +14,7 @@ inline constexpr Field<std::int64_t> kSegments{"segments"};  // [b, t]: the text
 inline constexpr Field<float> kTiles{"tiles"};
 inline constexpr Field<std::int64_t> kMergedRows{"merged_rows"};
 inline constexpr Field<std::int64_t> kMergedFrom{"merged_from"};
+inline constexpr Field<std::int64_t> kSeenUntil{"seen_until"};  // [b, s]; absent: none
 // Of a cached pass over [t, 1] tokens: rows of images in the model's type, [n, h], and of each
 // token which row of the words, [t, h], and then of these it is, [t].
 inline constexpr Field<float> kSeenRows{"seen_rows"};
@@ -22,7 +23,7 @@ inline constexpr Field<std::int64_t> kSeenChoice{"seen_choice"};
 /// Lists what a GPT that sees images reads of a batch: tokens and position_ids of the text, [t, b],
 /// labels and loss_mask of the merged rows, [s, b], tiles, [patches, T, 3 P P] in the order
 /// channel, row, column; merged_rows and merged_from as MergedRows has them; where several texts
-/// share a row, an attention_mask.
+/// share a row, an attention_mask; where positions of an image see each other, seen_until.
 std::span<const std::string_view> llava_fields();
 
 /// Tokens and images of a microbatch in one sequence each: where a token stands for an image come
@@ -33,7 +34,9 @@ struct MergedRows {
   std::vector<std::int64_t> labels;    // [s, b]; -100 where nothing is to be predicted
   std::vector<float> loss_mask;        // [s, b]; 0 on images, on the token before one, and behind
   std::vector<std::int64_t> segments;  // of all positions, [s, b]: which text of the row; -1: none
-  double loss_tokens = 0;              // sum of the mask over all positions
+  // [b, s]: of a position of an image the last of those side by side, else itself.
+  std::vector<std::int64_t> seen_until;
+  double loss_tokens = 0;  // sum of the mask over all positions
 };
 
 /// Share of a microbatch that a rank computes.

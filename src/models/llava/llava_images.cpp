@@ -2,6 +2,7 @@
 
 #include "models/llava/llava_batch.h"
 #include "models/llava/llava_model.h"
+#include "ops/elementwise/mean_rows.h"
 #include "ops/elementwise/reshape.h"
 #include "ops/parallel/select_rows.h"
 #include "ops/parallel/sequence_rows.h"
@@ -33,6 +34,22 @@ std::vector<std::int64_t> shuffled_rows(Index grid, Index tiles) {
   return rows;
 }
 
+/// Lists the rows of [g g, T, h] whose mean is row (position, tile) of [m, T, h]: squares of `edge`
+/// patches, the first patch of each, then the second ones.
+std::vector<std::int64_t> pooled_rows(Index grid, Index edge, Index tiles) {
+  std::vector<std::int64_t> rows;
+  for (Index k = 0; k < edge * edge; ++k) {
+    for (Index i = 0; i < grid; i += edge) {
+      for (Index j = 0; j < grid; j += edge) {
+        for (Index tile = 0; tile < tiles; ++tile) {
+          rows.push_back(((i + k / edge) * grid + j + k % edge) * tiles + tile);
+        }
+      }
+    }
+  }
+  return rows;
+}
+
 std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& rows) {
   std::vector<std::int64_t> result(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -46,6 +63,18 @@ tensor::Tensor on_device(Context& context, const std::vector<std::int64_t>& valu
       tensor::empty_on_host(context.device, {static_cast<Index>(values.size())}, DType::i64);
   std::copy(values.begin(), values.end(), numbers.data<std::int64_t>());
   return tensor::to_device(context.device, numbers);
+}
+
+/// Returns [m, T, h], the means of squares of patches, of patches [g g, T, h].
+Var pooled(Context& context, const Var& patches, const config::VlmConfig& vlm) {
+  const Index tiles = patches.shape()[1], edge = vlm.pooled_edge(), count = vlm.positions() * tiles;
+  const std::vector<std::int64_t> rows = pooled_rows(vlm.grid(), edge, tiles);
+  std::vector<std::int64_t> groups = inverse(rows);
+  std::ranges::for_each(groups, [&](std::int64_t& place) { place %= count; });
+  const tensor::Tensor of_groups = on_device(context, rows).reshape({edge * edge, count});
+  const Var means =
+      ops::mean_rows(context, as_rows(context, patches), {of_groups, on_device(context, groups)});
+  return ops::reshape(context, means, {vlm.positions(), tiles, patches.shape()[2]});
 }
 
 }  // namespace
@@ -62,8 +91,13 @@ Var LlavaModel::tower_output(Context& context, const Batch& batch) const {
 Var LlavaModel::seen(Context& context, const Var& tower) const {
   const config::VlmConfig& vlm = *config().vlm;
   Var x = tower;
-  if (vlm.tower_tokens() > 0 && !(vlm.class_token && !vlm.pixel_shuffle)) {
+  const bool pools = vlm.projector == config::ProjectorKind::pooled;
+  const bool only_patches = !vlm.class_token || vlm.pixel_shuffle || pools;
+  if (vlm.tower_tokens() > 0 && only_patches) {
     x = ops::take_rows(context, x, vlm.tower_tokens(), x.shape()[0]);
+  }
+  if (pools) {
+    return pooled(context, x, vlm);
   }
   if (!vlm.pixel_shuffle) {
     return x;

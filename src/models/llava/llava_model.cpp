@@ -60,6 +60,12 @@ config::ModelConfig tower_of(config::ModelConfig config) {
 
 /// Returns the projector's configuration, with the language model's width.
 config::ModelConfig projector_of(config::ModelConfig config) {
+  if (config.vlm->projector == config::ProjectorKind::pooled) {
+    const auto& tower = config.vlm->tower_sizes;
+    config.norm_epsilon = tower ? tower->norm_epsilon : config.norm_epsilon;
+    config.normalization = config::Normalization::rms_norm;
+    config.apply_layernorm_1p = true;
+  }
   if (const auto& sizes = config.vlm->projector_sizes) {
     config.ffn_hidden_size = sizes->ffn_hidden_size;
     config.activation = sizes->activation;
@@ -122,6 +128,13 @@ Batch LlavaModel::batch(const HostMicrobatch& microbatch, const SequenceSlice& s
 
 std::span<const std::string_view> LlavaModel::batch_fields() const {
   return llava_fields();
+}
+
+nn::LayerInputs LlavaModel::layer_inputs(Context& context, const Batch& batch,
+                                         const Var& stream) const {
+  nn::LayerInputs inputs = GptModel::layer_inputs(context, batch, stream);
+  inputs.seen_until = batch[kSeenUntil];
+  return inputs;
 }
 
 Var LlavaModel::embed_cached(Context& context, const Batch& batch) const {

@@ -20,10 +20,12 @@ class LlavaModel final : public GptModel {
 
  protected:
   autograd::Var embed(autograd::Context& context, const Batch& batch) const override;
+  nn::LayerInputs layer_inputs(autograd::Context& context, const Batch& batch,
+                               const autograd::Var& stream) const override;
 
  private:
-  /// Takes the positions of a tower's output that are used: without the class token or with pixels
-  /// shuffled, as the configuration says.
+  /// Takes the positions of a tower's output that are used: without the class token, with pixels
+  /// shuffled or pooled, as the configuration says.
   autograd::Var seen(autograd::Context& context, const autograd::Var& tower) const;
   /// [positions, T, h] of the batch's tiles, as the language model sees them.
   autograd::Var projected(autograd::Context& context, const Batch& batch) const;

@@ -69,6 +69,7 @@ autograd::Var CoreAttention::forward(autograd::Context& context, const autograd:
                                      const LayerInputs& inputs) const {
   ops::AttentionSettings settings = settings_;
   settings.mask = inputs.attention_mask;
+  settings.seen_until = inputs.seen_until;
   settings.bias = inputs.score_bias;
   settings.first_head = first_head_;
   if (context.cached != nullptr && !context.cached->encodes) {
@@ -79,6 +80,7 @@ autograd::Var CoreAttention::forward(autograd::Context& context, const autograd:
       ops::dropout_mask(context, dropout_, layer_number_,
                         static_cast<std::uint32_t>(DropoutSite::attention_probabilities));
   settings.dropout.index.column_offset = first_head_;
+  MPITRON_CHECK(!settings.seen_until || (ranks().size() == 1 && settings.chunk == 0), heads_);
   tell_largest(context, qkv.var);
   return ops::context_attention(context, qkv, settings, exchange_, context_groups_);
 }

@@ -18,6 +18,9 @@ struct LayerInputs {
   // [b or 1, s or 1, s], u8, 1 = hidden; optional. With context parallelism the rows of this rank:
   // all columns.
   tensor::Tensor attention_mask;
+  // [b, s], i64: the last position that each one sees whatever causal order hides; optional. Not
+  // with context parallelism.
+  tensor::Tensor seen_until = {};
   // Of mixers with a state: where the document of each position of the whole sequence begins,
   // [s, b], i32; absent: at the first.
   tensor::Tensor document_starts = {};

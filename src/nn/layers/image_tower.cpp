@@ -72,6 +72,11 @@ ImageProjector::ImageProjector(const Builder& builder, config::ProjectorKind kin
     : shared_(builder.tensor_parallel()), activation_(activation_settings(builder.config())) {
   const config::ModelConfig& config = builder.config();
   const Index h = config.hidden_size;
+  if (kind == config::ProjectorKind::pooled) {
+    norm_.emplace(builder, "norm", inputs);
+    weight_ = &builder.linear_weight("weight", h, inputs);
+    return;
+  }
   if (kind == config::ProjectorKind::affine) {
     weight_ = &builder.linear_weight("weight", h, inputs);
     bias_ = builder.bias("bias", h, config.add_bias_linear);
@@ -87,7 +92,7 @@ ImageProjector::ImageProjector(const Builder& builder, config::ProjectorKind kin
 
 Var ImageProjector::forward(autograd::Context& context, const Var& x) const {
   if (fc2_weight_ == nullptr) {
-    return ops::linear(context, x, *weight_, bias_);
+    return ops::linear(context, norm_ ? norm_->forward(context, x) : x, *weight_, bias_);
   }
   const Var inner = ops::column_parallel_linear(context, x, *weight_, nullptr, shared_);
   const Var activated = ops::activation(context, inner, bias_, activation_);

@@ -32,8 +32,9 @@ class ImageTower {
   TransformerBlock decoder_;
 };
 
-/// Projects what a tower makes of an image to the width of the language model: one linear layer, or
-/// two with an activation between them (Liu et al. 2023).
+/// Projects what a tower makes of an image to the width of the language model: one linear layer,
+/// two with an activation between them (Liu et al. 2023), or a norm and one without a bias (Gemma
+/// 3).
 class ImageProjector {
  public:
   ImageProjector(const Builder& builder, config::ProjectorKind kind, Index inputs);
@@ -44,8 +45,9 @@ class ImageProjector {
  private:
   ops::TensorParallel shared_;
   ops::ActivationSettings activation_;
-  Parameter* weight_;  // affine
-  Parameter* bias_;
+  std::optional<Norm> norm_;  // pooled
+  Parameter* weight_;         // affine and pooled
+  Parameter* bias_ = nullptr;
   Parameter* fc2_weight_ = nullptr;  // mlp
   Parameter* fc2_bias_ = nullptr;
 };

@@ -18,6 +18,7 @@ struct AttentionSettings {
   Index chunk = 0;      // a query sees keys of its own chunk of so many positions; 0: of all
   float softcap = 0;    // bound of the scores; 0: none
   tensor::Tensor mask;  // [b or 1, s or 1, positions of keys], u8, 1 = hidden; optional
+  tensor::Tensor seen_until = {};  // [b or 1, s], i64: as in the kernel; optional
   kernels::DropoutMask dropout;
   // [s + s_kv - 1, 1, heads of all ranks], in qkv's type: that of query i and key j at
   // j - i + s - 1; optional.

@@ -35,6 +35,9 @@ void set_inputs(Kernel& kernel, const ConstTensorView& queries, const AttentionK
   if (settings.mask) {
     kernel.mask = settings.mask.view();
   }
+  if (settings.seen_until) {
+    kernel.seen_until = settings.seen_until.view();
+  }
   kernel.scale = settings.scale;
   kernel.causal = settings.causal;
   kernel.window = settings.window;

@@ -3,8 +3,8 @@
 #include "ops/attention/output_gate.h"
 
 #include "autograd/gradient.h"
-#include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/sigmoid_gate.h"
+#include "ops/elementwise/copies.h"
 #include "ops/parallel/rows.h"
 
 namespace mpitron::ops {
@@ -32,16 +32,6 @@ struct GroupColumns {
     copy(all.slice(1, 2 * queries, whole()), left.slice(1, queries, queries + rest));
   }
 };
-
-void copy(Context& context, const Tensor& from, const Tensor& to) {
-  context.launch(kernels::Cast{.x = from.view(), .y = to.view()});
-}
-
-Tensor zeros_like(Context& context, const Tensor& x) {
-  const Tensor zeros = context.empty(x.shape(), x.dtype());
-  context.launch(kernels::Fill{.x = zeros.view(), .value = 0});
-  return zeros;
-}
 
 struct OutputGateBackward {
   Tensor x, gate;

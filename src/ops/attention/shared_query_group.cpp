@@ -98,7 +98,7 @@ class KeyValueExchange {
   const Index first_;  // rank of the group that this query group starts at
 };
 
-struct JoinBackward {
+struct JoinGroupBackward {
   Slot x_slot;
   QkvShare share;
   TensorParallel shared;
@@ -141,7 +141,7 @@ Var join_keys_values(Context& context, const Var& x, const QkvShare& share,
   }
   Var result = autograd::variable(KeyValueExchange(share, shared).forward(context, x.value));
   if (context.recording()) {
-    context.record(result.slot, JoinBackward{x.slot, share, shared});
+    context.record(result.slot, JoinGroupBackward{x.slot, share, shared});
   }
   return result;
 }

@@ -3,7 +3,7 @@
 #include "ops/elementwise/reshape.h"
 
 #include "autograd/gradient.h"
-#include "kernels/elementwise/elementwise.h"
+#include "ops/elementwise/copies.h"
 
 namespace mpitron::ops {
 
@@ -30,26 +30,14 @@ Tensor columns_of(const Tensor& x, Index begin, Index end) {
   return x.slice(x.shape().rank() - 1, begin, end);
 }
 
-Tensor copy_of(Context& context, const Tensor& columns) {
-  const Tensor copy = context.empty(columns.shape(), columns.dtype());
-  context.launch(kernels::Cast{.x = columns.view(), .y = copy.view()});
-  return copy;
-}
-
 Tensor joined(Context& context, const Tensor& left, const Tensor& right) {
   const Index columns = left.shape()[-1], all = columns + right.shape()[-1];
   Shape shape = left.shape();
   shape[-1] = all;
   const Tensor both = context.empty(shape, left.dtype());
-  context.launch(kernels::Cast{.x = left.view(), .y = columns_of(both, 0, columns).view()});
-  context.launch(kernels::Cast{.x = right.view(), .y = columns_of(both, columns, all).view()});
+  copy(context, left, columns_of(both, 0, columns));
+  copy(context, right, columns_of(both, columns, all));
   return both;
-}
-
-Tensor zeros_like(Context& context, const Tensor& x) {
-  const Tensor zeros = context.empty(x.shape(), x.dtype());
-  context.launch(kernels::Fill{.x = zeros.view(), .value = 0});
-  return zeros;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 using autograd::Slot;
 using tensor::Tensor;
 
-void copy(Context& context, const Tensor& from, const Tensor& to) {
+void copy_rows(Context& context, const Tensor& from, const Tensor& to) {
   context.launch(kernels::Cast{.x = from.view(), .y = to.view()});
 }
 
@@ -23,12 +23,12 @@ struct TakeBackward {
   void operator()(Context& context, const Tensor& gradient) const {
     const Tensor dx = context.empty(shape, gradient.dtype());
     context.launch(kernels::Fill{.x = dx.view()});
-    copy(context, gradient, dx.slice(0, first, last));
+    copy_rows(context, gradient, dx.slice(0, first, last));
     autograd::accumulate(context, x_slot, dx);
   }
 };
 
-struct JoinBackward {
+struct JoinRowsBackward {
   Slot a_slot, b_slot;
   Index rows_of_a;
 
@@ -53,11 +53,11 @@ Var join_rows(Context& context, const Var& a, const Var& b) {
   Shape shape = a.shape();
   shape[0] += b.shape()[0];
   const Tensor y = context.empty(shape, a.value.dtype());
-  copy(context, a.value, y.slice(0, 0, a.shape()[0]));
-  copy(context, b.value, y.slice(0, a.shape()[0], shape[0]));
+  copy_rows(context, a.value, y.slice(0, 0, a.shape()[0]));
+  copy_rows(context, b.value, y.slice(0, a.shape()[0], shape[0]));
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.record(result.slot, JoinBackward{a.slot, b.slot, a.shape()[0]});
+    context.record(result.slot, JoinRowsBackward{a.slot, b.slot, a.shape()[0]});
   }
   return result;
 }

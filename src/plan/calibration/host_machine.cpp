@@ -17,7 +17,7 @@ namespace {
 
 /// The best that was measured, as operations or bytes a second; the defaults hold where nothing
 /// was.
-struct Rates {
+struct MeasuredRates {
   double products = 1e9;
   double bytes = 1e8;
   double exchange = 1e7;
@@ -25,8 +25,8 @@ struct Rates {
 
 /// Products tell the arithmetic (a multiply-add is two operations), casts the memory, gathers among
 /// ranks the links.
-Rates rates_of(const MeasuredCosts& costs) {
-  Rates rates;
+MeasuredRates rates_of(const MeasuredCosts& costs) {
+  MeasuredRates rates;
   for (const TimedKernel& kernel : costs.kernels()) {
     const double rate = kernel.work / kernel.seconds;
     if (kernel.kernel == "matmul") {
@@ -53,7 +53,7 @@ std::string host_machine_file(const MeasuredCosts& costs, const std::string& bef
       all.add_others(*file.measured, ranks);
     }
   }
-  const Rates rates = rates_of(all);
+  const MeasuredRates rates = rates_of(all);
   const double memory = static_cast<double>(machine_memory());
   return fmt::format(
              "# This host, measured by `mpitron doctor --calibrate` on {:%Y-%m-%d}, {} kernels.\n"

@@ -22,7 +22,7 @@ struct NamedValue {
   const char* text;
   T value;
 };
-constexpr NamedValue<RecomputeModule> kModules[] = {
+constexpr NamedValue<RecomputeModule> kModuleWords[] = {
     {"core_attn", RecomputeModule::core_attn},
     {"moe_act", RecomputeModule::moe_act},
     {"layernorm", RecomputeModule::layernorm},
@@ -35,7 +35,7 @@ constexpr NamedValue<Graphs> kGraphs[] = {{"none", Graphs::none},
                                           {"attention-and-router", Graphs::attention_and_router},
                                           {"whole", Graphs::whole}};
 constexpr NamedValue<bool> kDispatch[] = {{"plain", false}, {"fused", true}};
-constexpr NamedValue<DType> kTypes[] = {{"bf16", DType::bf16}, {"fp32", DType::f32}};
+constexpr NamedValue<DType> kTypeWords[] = {{"bf16", DType::bf16}, {"fp32", DType::f32}};
 constexpr NamedValue<bool> kSwitch[] = {{"0", false}, {"1", true}};
 
 /// Reads one recipe; unknown keys and words are mistakes with their line.
@@ -92,7 +92,7 @@ class RecipeReader {
     } else if (key == "recompute") {
       auto& modules = recipe.recompute.emplace();
       for (const YAML::Node& module : value) {
-        modules.push_back(word(module, kModules));
+        modules.push_back(word(module, kModuleWords));
       }
     } else if (key == "layouts") {
       recipe.layouts = value.as<std::map<Index, std::string>>();
@@ -119,7 +119,7 @@ class RecipeReader {
     } else if (key == "data-overlap") {
       recipe.data_overlap = value.as<double>();
     } else if (key == "gradients") {
-      recipe.gradients = word(value, kTypes);
+      recipe.gradients = word(value, kTypeWords);
     } else {
       throw YAML::Exception(value.Mark(), fmt::format("a recipe has no key '{}'", key));
     }

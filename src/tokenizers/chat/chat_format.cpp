@@ -12,7 +12,7 @@ namespace mpitron::tokenizers {
 namespace {
 
 /// Strips what Python's str.strip() strips of ASCII.
-std::string strip(std::string_view text) {
+std::string strip_spaces(std::string_view text) {
   constexpr std::string_view kSpaces = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
   const std::size_t first = text.find_first_not_of(kSpaces);
   return first == std::string_view::npos
@@ -24,12 +24,12 @@ std::string strip(std::string_view text) {
 std::string without_think(std::string text) {
   replace_all(text, "/think", "");
   replace_all(text, "/no_think", "");
-  return strip(text);
+  return strip_spaces(text);
 }
 
 /// The user's turn ends with the assistant's header, so that an answer has no text in front of it.
 ChatTurn nemotron_h(const ChatMessage& message) {
-  const std::string content = strip(message.content);
+  const std::string content = strip_spaces(message.content);
   if (message.role == "system") {
     return {"<SPECIAL_10>System\n" + content + "\n", ""};
   }
@@ -41,7 +41,7 @@ ChatTurn nemotron_h(const ChatMessage& message) {
 
 ChatTurn nemotron_nano(const ChatMessage& message) {
   if (message.role == "assistant") {
-    return {"<SPECIAL_11>Assistant\n", strip(message.content) + "\n<SPECIAL_12>\n"};
+    return {"<SPECIAL_11>Assistant\n", strip_spaces(message.content) + "\n<SPECIAL_12>\n"};
   }
   const bool system = message.role == "system";
   return {(system ? "<SPECIAL_10>System\n" : "<SPECIAL_11>User\n") +
@@ -85,10 +85,10 @@ std::string_view ChatFormat::pad_token() const {
 ChatTurn ChatFormat::instruction(const ChatMessage& message, bool is_first) const {
   const bool llama = name_ == "llama2";
   if (message.role == "assistant") {
-    return {"",
-            llama ? " " + strip(message.content) + " " + ends_.eos : message.content + ends_.eos};
+    return {"", llama ? " " + strip_spaces(message.content) + " " + ends_.eos
+                      : message.content + ends_.eos};
   }
-  const std::string content = llama ? strip(message.content) : message.content;
+  const std::string content = llama ? strip_spaces(message.content) : message.content;
   return {(is_first || llama ? ends_.bos : "") + "[INST] " + content + " [/INST]", ""};
 }
 
@@ -106,7 +106,7 @@ ChatTurn ChatFormat::turn(const ChatMessage& message, bool is_first) const {
     return framed(message,
                   (is_first ? ends_.bos : "") + "<|start_header_id|>" + message.role +
                       "<|end_header_id|>\n\n",
-                  strip(message.content) + "<|eot_id|>");
+                  strip_spaces(message.content) + "<|eot_id|>");
   }
   return instruction(message, is_first);
 }

@@ -12,14 +12,6 @@ namespace mpitron::tokenizers {
 namespace {
 
 /// Walks back over UTF-8's continuation bytes; the text must not be empty.
-std::string_view last_character(std::string_view text) {
-  std::size_t at = text.size() - 1;
-  while (at > 0 && (text[at] & 0xC0) == 0x80) {
-    --at;
-  }
-  return text.substr(at);
-}
-
 bool begins_with_word(std::string_view text) {
   return !text.empty() && is_word(decode_utf8(text).code_point);
 }

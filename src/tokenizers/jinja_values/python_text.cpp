@@ -11,19 +11,6 @@
 namespace mpitron::tokenizers::jinja {
 namespace {
 
-bool is_continuation(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u;
-}
-
-/// Returns the last character of a text that is not empty.
-std::string_view last_character(std::string_view text) {
-  std::size_t at = text.size() - 1;
-  while (at > 0 && is_continuation(text[at])) {
-    --at;
-  }
-  return text.substr(at);
-}
-
 /// Returns whether `strip` removes this character: one of the set, or white space without one.
 bool strips(std::string_view character, std::optional<std::string_view> set) {
   return set ? set->find(character) != std::string_view::npos : space_at(character) > 0;
@@ -151,14 +138,14 @@ std::string replaced(std::string_view text, std::string_view from, std::string_v
 }
 
 std::int64_t characters(std::string_view text) {
-  return std::ranges::count_if(text, [](char c) { return !is_continuation(c); });
+  return std::ranges::count_if(text, [](char c) { return !continues_character(c); });
 }
 
 /// Positions behind the text give its end.
 std::size_t byte_of(std::string_view text, std::int64_t position) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
-    if (!is_continuation(text[at]) && position-- == 0) {
+    if (!continues_character(text[at]) && position-- == 0) {
       break;
     }
   }

@@ -10,7 +10,7 @@ namespace {
 
 /// Inserts markers from the last to the first: of equal ones the first counts, and the trie keeps
 /// the last.
-Trie make_trie(const std::vector<std::string>& markers) {
+Trie trie_of_markers(const std::vector<std::string>& markers) {
   std::vector<std::pair<std::string_view, std::int32_t>> entries;
   for (std::size_t i = markers.size(); i-- > 0;) {
     entries.emplace_back(markers[i], static_cast<std::int32_t>(i));
@@ -21,7 +21,7 @@ Trie make_trie(const std::vector<std::string>& markers) {
 }  // namespace
 
 MarkerFinder::MarkerFinder(const std::vector<std::string>& markers, Tie tie)
-    : tie_(tie), trie_(make_trie(markers)) {
+    : tie_(tie), trie_(trie_of_markers(markers)) {
   for (const std::string& marker : markers) {
     if (!marker.empty()) {
       starts_[static_cast<unsigned char>(marker.front())] = true;

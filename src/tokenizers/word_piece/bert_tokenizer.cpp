@@ -6,6 +6,7 @@
 #include "utils/error.h"
 #include "utils/system/files.h"
 #include "utils/text/hash.h"
+#include "utils/text/utf8.h"
 
 // BERT's tokenizers as Megatron has them: words by BertWords, pieces by WordPiece through a cache
 // of short words, and tokens that Megatron adds behind the vocabulary.
@@ -14,20 +15,13 @@ namespace mpitron::tokenizers {
 namespace {
 
 /// Returns a line without the white space around it, as Python's str.strip sees it.
-std::string_view strip(std::string_view line) {
+std::string_view strip_line(std::string_view line) {
   const auto blank = [](std::uint32_t c) { return is_white_space(c) || (c >= 0x1C && c <= 0x1F); };
   while (!line.empty() && decode_utf8(line).bytes > 0 && blank(decode_utf8(line).code_point)) {
     line.remove_prefix(static_cast<std::size_t>(decode_utf8(line).bytes));
   }
-  while (!line.empty()) {
-    std::size_t last = line.size() - 1;
-    while (last > 0 && (line[last] & 0xC0) == 0x80) {
-      --last;
-    }
-    if (!blank(decode_utf8(line.substr(last)).code_point)) {
-      break;
-    }
-    line = line.substr(0, last);
+  while (!line.empty() && blank(decode_utf8(last_character(line)).code_point)) {
+    line.remove_suffix(last_character(line).size());
   }
   return line;
 }
@@ -46,7 +40,7 @@ std::vector<std::string> read_vocabulary(const std::filesystem::path& file) {
       throw_data("--vocab-file {}:{}: the line is not valid UTF-8", file.string(),
                  tokens.size() + 1);
     }
-    tokens.emplace_back(strip(line));
+    tokens.emplace_back(strip_line(line));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return tokens;
@@ -128,7 +122,7 @@ std::string BertTokenizer::decode(std::span<const TokenId> ids) const {
     text += (text.empty() ? "" : " ") + tokens_[static_cast<std::size_t>(id)];
   }
   replace_all(text, " ##", "");
-  text = strip(text);
+  text = strip_line(text);
   clean_up_spaces(text);
   return text;
 }

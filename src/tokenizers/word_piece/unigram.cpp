@@ -14,9 +14,9 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 /// Counts by continuation bytes: text is normalised UTF-8 here.
-std::size_t character_bytes(std::string_view text) {
+std::size_t bytes_of_first(std::string_view text) {
   std::size_t bytes = 1;
-  while (bytes < text.size() && (text[bytes] & 0xC0) == 0x80) {
+  while (bytes < text.size() && continues_character(text[bytes])) {
     ++bytes;
   }
   return bytes;
@@ -92,7 +92,7 @@ double Unigram<Score>::best_path(std::string_view text, Score before, Workspace&
   places[0] = {before, 0, 0, 0, kNever};
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view rest = text.substr(at);
-    const std::size_t bytes = character_bytes(rest);
+    const std::size_t bytes = bytes_of_first(rest);
     const Place from = places[at];
     extend(from, rest, &places[at], bytes);
     at += bytes;

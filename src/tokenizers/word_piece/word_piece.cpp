@@ -8,7 +8,7 @@
 namespace mpitron::tokenizers {
 namespace {
 
-Trie make_trie(const std::vector<std::string>& tokens) {
+Trie trie_of_tokens(const std::vector<std::string>& tokens) {
   std::vector<std::pair<std::string_view, std::int32_t>> entries;
   for (std::size_t id = 0; id < tokens.size(); ++id) {
     entries.emplace_back(tokens[id], static_cast<std::int32_t>(id));
@@ -17,13 +17,13 @@ Trie make_trie(const std::vector<std::string>& tokens) {
 }
 
 Index count_characters(std::string_view word) {
-  return std::count_if(word.begin(), word.end(), [](char c) { return (c & 0xC0) != 0x80; });
+  return std::count_if(word.begin(), word.end(), [](char c) { return !continues_character(c); });
 }
 
 }  // namespace
 
 WordPiece::WordPiece(const std::vector<std::string>& tokens, Options options)
-    : options_(std::move(options)), trie_(make_trie(tokens)) {
+    : options_(std::move(options)), trie_(trie_of_tokens(tokens)) {
   has_continued_ = std::all_of(options_.continuation.begin(), options_.continuation.end(),
                                [&](char byte) { return trie_.step(continued_, byte); });
 }

@@ -87,13 +87,13 @@ std::string layer_of(const std::string& module) {
   return dot == module.npos ? "" : module.substr(0, dot + 1);
 }
 
-constexpr std::string_view kExperts = ".experts.";
+constexpr std::string_view kExpertsPart = ".experts.";
 
 /// The expert of a module, by the beginning of its name: `model.layers.3.mlp.experts.5.`; empty
 /// outside of experts.
 std::string expert_of(const std::string& module) {
-  const std::size_t at = module.find(kExperts);
-  const std::size_t dot = at == module.npos ? at : module.find('.', at + kExperts.size());
+  const std::size_t at = module.find(kExpertsPart);
+  const std::size_t dot = at == module.npos ? at : module.find('.', at + kExpertsPart.size());
   return dot == module.npos ? "" : module.substr(0, dot + 1);
 }
 

@@ -48,10 +48,12 @@ config::VisionConfig scaled_down(config::VisionConfig vision, Index tensor) {
   return vision;
 }
 
-/// Tiles of four patches, and texts that leave room for two of them.
+/// Tiles of four patches, or sixteen that are pooled to four, and texts that leave room for two of
+/// them.
 config::VlmConfig scaled_down(config::VlmConfig vlm, Index tensor, Index seq_length) {
   vlm.patch = 4;
-  vlm.tile = 8;
+  vlm.tile = vlm.projector == config::ProjectorKind::pooled ? 16 : 8;
+  vlm.pooled_positions = 4;
   vlm.text_length = seq_length - 2 * vlm.positions();
   if (vlm.tower_sizes) {
     vlm.tower_sizes->head_size = kHeadDimension;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using config::RunConfig;
 
 /// Objects that the rules share: the tokenizer is opened once, null where it cannot be.
-struct Files {
+struct CheckedFiles {
   const RunConfig& run;
   std::unique_ptr<tokenizers::Tokenizer> tokenizer;
 };
@@ -33,14 +33,14 @@ struct FileRule {
   const char* id;
   const char* name;
   std::vector<std::string> options;
-  void (*check)(Files&);
+  void (*check)(CheckedFiles&);
 };
 
-void open_tokenizer(Files& files) {
+void open_tokenizer(CheckedFiles& files) {
   files.tokenizer = make_run_tokenizer(files.run.data);
 }
 
-void check_vocabulary(Files& files) {
+void check_vocabulary(CheckedFiles& files) {
   if (files.tokenizer != nullptr) {
     padded_vocab_size(files.run, files.tokenizer->vocab_size());
     masked_lm_request(files.run, *files.tokenizer);
@@ -66,7 +66,7 @@ void check_conversations(const std::string& file) {
   }
 }
 
-void check_corpus(const Files& files, const std::string& prefix) {
+void check_corpus(const CheckedFiles& files, const std::string& prefix) {
   const io::TokenFile corpus(prefix, io::BinAccess::read);
   const std::string& hash = corpus.tokenizer_hash();
   if (files.tokenizer != nullptr && !hash.empty() && hash != files.tokenizer->fingerprint()) {
@@ -77,7 +77,7 @@ void check_corpus(const Files& files, const std::string& prefix) {
   }
 }
 
-void check_corpora(Files& files) {
+void check_corpora(CheckedFiles& files) {
   for (const data::Blend& blend : blends(files.run.data)) {
     for (const std::string& prefix : blend.prefixes) {
       if (files.run.data.sft) {
@@ -89,7 +89,7 @@ void check_corpora(Files& files) {
   }
 }
 
-void check_training_share(Files& files) {
+void check_training_share(CheckedFiles& files) {
   const config::DataConfig& d = files.run.data;
   if (d.data_path.empty() || d.sft) {
     return;
@@ -100,7 +100,7 @@ void check_training_share(Files& files) {
   }
 }
 
-void check_checkpoint(Files& files) {
+void check_checkpoint(CheckedFiles& files) {
   const config::CheckpointConfig& c = files.run.checkpoint;
   const bool may_begin =
       c.allow_random_init || c.exit_on_missing_checkpoint || c.pretrained_checkpoint;
@@ -153,7 +153,7 @@ void check_writable(const char* option, const std::optional<std::string>& folder
   }
 }
 
-void check_folders(Files& files) {
+void check_folders(CheckedFiles& files) {
   check_output_folders(files.run);
 }
 
@@ -193,7 +193,7 @@ void check_output_folders(const RunConfig& run) {
 }
 
 std::vector<config::Finding> check_files(const RunConfig& run) {
-  Files files{.run = run, .tokenizer = nullptr};
+  CheckedFiles files{.run = run, .tokenizer = nullptr};
   std::vector<config::Finding> findings;
   for (const FileRule& rule : rules()) {
     try {

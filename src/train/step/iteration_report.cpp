@@ -12,9 +12,9 @@
 namespace mpitron::train {
 namespace {
 
-using TimePoint = std::chrono::system_clock::time_point;
+using WallTime = std::chrono::system_clock::time_point;
 
-std::string local_time(TimePoint time) {
+std::string local_time(WallTime time) {
   const std::time_t seconds =
       std::chrono::system_clock::to_time_t(std::chrono::floor<std::chrono::seconds>(time));
   std::tm fields{};
@@ -24,7 +24,7 @@ std::string local_time(TimePoint time) {
                      fields.tm_sec);
 }
 
-std::string local_time_with_microseconds(TimePoint time) {
+std::string local_time_with_microseconds(WallTime time) {
   const auto within = time - std::chrono::floor<std::chrono::seconds>(time);
   return fmt::format("{}.{:06d}", local_time(time),
                      std::chrono::duration_cast<std::chrono::microseconds>(within).count());
@@ -155,7 +155,7 @@ std::string parameter_count_line(Index tensor_rank, Index pipeline_rank, Index p
       pipeline_rank, parameters);
 }
 
-std::string datetime_line(std::string_view what, TimePoint time) {
+std::string datetime_line(std::string_view what, WallTime time) {
   return fmt::format("[{}] datetime: {} ", what, local_time(time));
 }
 

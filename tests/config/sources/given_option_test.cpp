@@ -27,7 +27,6 @@ TEST(AcceptOption, RefusesWhatDoesNotWorkYetButNotItsDefault) {
   EXPECT_EQ(only_id(accept("moe-aux-loss-coeff", {"0"})), "");
   EXPECT_EQ(only_id(accept("moe-token-dispatcher-type", {"flex"})), "E005");
   EXPECT_EQ(only_id(accept("calc-ft-timeouts", {})), "E005");
-  EXPECT_EQ(only_id(accept("position-embedding-type", {"mrope"})), "E005");
   EXPECT_EQ(only_id(accept("position-embedding-type", {"rope"})), "");
   EXPECT_EQ(only_id(accept("spec", {"local"})), "");
   EXPECT_EQ(only_id(accept("recompute-modules", {"core_attn", "attention"})), "E005");

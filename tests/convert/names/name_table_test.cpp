@@ -35,6 +35,15 @@ TEST(NameTable, NamesEveryParameterOfTheModel) {
   }
 }
 
+/// Of Qwen2-VL the language model, by the names of older and newer releases.
+TEST(NameTable, LeavesAPartOut) {
+  const NameTable table = make_name_table("qwen2_vl", describe("qwen2_vl"));
+  EXPECT_FALSE(table.is_weight("visual.blocks.0.attn.qkv.weight"));
+  EXPECT_FALSE(table.is_weight("model.visual.blocks.0.attn.qkv.weight"));
+  EXPECT_TRUE(table.is_weight("audio.layers.0.weight"));
+  EXPECT_EQ(table.spelled("model.norm.weight")[1], "model.language_model.norm.weight");
+}
+
 TEST(NameTable, ExpertsHaveNamesOfTheirOwn) {
   const NameTable table = make_name_table("deepseek_v2", describe("deepseek_v2"));
   const auto rule_for = [&](const std::string& end) {

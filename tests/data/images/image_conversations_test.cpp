@@ -85,5 +85,14 @@ TEST_F(ImageConversationsTest, ShardsHoldConversationsAndCaptions) {
             std::string::npos);
 }
 
+TEST(ImageTags, StandAroundEveryImage) {
+  const std::string text = "a <image><image>";
+  EXPECT_EQ(with_image_tags(text, config::ImageTags::none), text);
+  EXPECT_EQ(with_image_tags(text, config::ImageTags::internvl),
+            "a <img><image></img><img><image></img>");
+  EXPECT_EQ(with_image_tags("<image>?", config::ImageTags::gemma3),
+            "\n\n<start_of_image><image><end_of_image>\n\n?");
+}
+
 }  // namespace image_conversations_test
 }  // namespace mpitron::data

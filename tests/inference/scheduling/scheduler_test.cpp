@@ -335,5 +335,62 @@ TEST(Scheduler, LeaksNoBlockOverRandomLists) {
   }
 }
 
+/// Three words, an image of six positions, two words, an image of two.
+Sequence sequence_with_images() {
+  Sequence sequence = sequence_of(13, 2);
+  std::fill_n(sequence.tokens.begin() + 3, 6, -1);
+  std::fill_n(sequence.tokens.begin() + 11, 2, -7);
+  return sequence;
+}
+
+std::vector<Index> steps_of(Scheduler& scheduler) {
+  std::vector<Index> rows;
+  while (!scheduler.plan().empty()) {
+    Index sum = 0;
+    for (const Scheduler::Part& part : scheduler.oldest()) {
+      sum += part.tokens;
+    }
+    rows.push_back(sum);
+    end_step(scheduler);
+  }
+  return rows;
+}
+
+TEST(Scheduler, ImagesThatSeeThemselvesComeInOneStep) {
+  for (const bool whole : {false, true}) {
+    EngineShape shape = shape_of(16, 1, 7);
+    shape.whole_images = whole;
+    Scheduler scheduler(shape, {});
+    Sequence sequence = sequence_with_images();
+    scheduler.add(sequence);
+    EXPECT_EQ(steps_of(scheduler),
+              whole ? std::vector<Index>({3, 7, 3, 1}) : std::vector<Index>({7, 6, 1}));
+  }
+}
+
+/// Beside answers a step has room for two tokens of prompts, and makes an exception for an image.
+TEST(Scheduler, ImagesPassTheLimitOfPromptsBesideAnswers) {
+  EngineShape shape = shape_of(32, 2, 8);
+  shape.whole_images = true;
+  Scheduler scheduler(shape, {.prompt_tokens_beside_answers = 2});
+  Sequence answers = sequence_of(1, 12), reads = sequence_with_images();
+  scheduler.add(answers);
+  EXPECT_TRUE(run_step(scheduler));
+  scheduler.add(reads);
+  std::vector<Index> ends;
+  while (reads.computed < reads.prompt_size && run_step(scheduler)) {
+    ends.push_back(reads.computed);
+  }
+  EXPECT_EQ(ends, std::vector<Index>({2, 3, 9, 11, 13}));
+}
+
+TEST(Scheduler, ImagesThatNoStepHasRoomForAreRefused) {
+  EngineShape shape = shape_of(16, 2, 7);
+  shape.whole_images = true;
+  Scheduler scheduler(shape, {});
+  Sequence sequence = sequence_with_images();
+  EXPECT_THROW(scheduler.add(sequence), Error);
+}
+
 }  // namespace scheduler_test
 }  // namespace mpitron::inference

@@ -70,5 +70,28 @@ TEST(SequenceBlocks, PrefixesAreFoundUpToTheLastToken) {
   EXPECT_EQ(other.computed, 0);
 }
 
+/// What an image's positions are depends on those behind them.
+TEST(SequenceBlocks, PrefixesThatEndInAnImageAreNotTaken) {
+  for (const bool whole : {false, true}) {
+    EngineShape shape = kShape;
+    shape.whole_images = whole;
+    SequenceBlocks blocks(shape, true);
+    Sequence first = sequence_of(12), same = sequence_of(12);
+    for (Sequence* each : {&first, &same}) {
+      std::fill_n(each->tokens.begin() + 5, 3, -1);
+    }
+    std::vector<PlaceCopy> copies;
+    blocks.grow(first, 12, copies, no_room);
+    first.computed = 12;
+    blocks.remember(first);
+    blocks.give_back(first);
+    blocks.find_prefix(same);
+    EXPECT_EQ(same.computed, whole ? 4 : 8);
+    EXPECT_EQ(same.blocks.size(), whole ? 1U : 2U);
+    blocks.give_back(same);
+    EXPECT_EQ(blocks.available(), kBlocks);
+  }
+}
+
 }  // namespace sequence_blocks_test
 }  // namespace mpitron::inference

@@ -11,6 +11,16 @@ namespace attention_forward_test {
 constexpr AttentionCase kCases[] = {
     {.s = 37, .s_kv = 53, .b = 2, .n = 4, .g = 2, .d = 24, .dv = 40},
     {.s = 97, .s_kv = 97, .b = 2, .n = 2, .g = 1, .d = 64, .dv = 64, .window = 30},
+    {.s = 131, .s_kv = 131, .b = 2, .n = 2, .g = 2, .d = 24, .dv = 24, .together = 40},
+    {.s = 301,
+     .s_kv = 340,
+     .b = 2,
+     .n = 2,
+     .g = 2,
+     .d = 16,
+     .dv = 16,
+     .window = 30,
+     .together = 70},
     {.s = 101, .s_kv = 613, .b = 1, .n = 2, .g = 2, .d = 64, .dv = 64, .dropout = 0.2},
     {.s = 7, .s_kv = 65, .b = 2, .n = 2, .g = 2, .d = 128, .dv = 128, .causal = false, .masks = 2}};
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/attention/cached_attention.h"
+#include "support/host_runtime.h"
 #include "tests/kernels/test_tensor.h"
 
 namespace mpitron::kernels::host::cached {
@@ -111,6 +113,39 @@ TEST(CachedGroup, SeveralQueriesHaveTheBitsOfEachAlone) {
       check_values<BFloat16>(count, size);
       check_values<Float16>(count, size);
     }
+  }
+}
+
+/// Words, an image of 40 positions that see each other, and words: more than a tile's queries.
+TEST(CachedGroup, PiecesTogetherAreThoseOfTheReference) {
+  const std::vector<Index> blocks = {3, 1, 4, 0, 2, 5, 6};
+  std::vector<CachedPiece> pieces = {{0, 5, 0, blocks}, {5, 40, 5, blocks}, {45, 3, 45, blocks}};
+  pieces[1].together = true;
+  TestTensor q(DType::f32, {48, 1, 2, 2, 24}, test_values(48 * 96, 1));
+  TestTensor keys(DType::f32, {7, 2, 8, 24}, test_values(7 * 384, 2));
+  TestTensor values(DType::f32, {7, 2, 8, 24}, test_values(7 * 384, 3));
+  const auto attended = [&](auto&& stream, Index window) {
+    TestTensor o(DType::f32, {48, 4, 24}, std::vector<double>(48 * 96, NAN));
+    run(stream, CachedAttention{.q = q.view(),
+                                .key_cache = keys.view(),
+                                .value_cache = values.view(),
+                                .sinks = {},
+                                .bias = {},
+                                .o = o.view(),
+                                .lse = {},
+                                .pieces = pieces,
+                                .window = window});
+    return o.values();
+  };
+  for (const Index window : {-1, 0, 9}) {
+    const std::vector<double> want = attended(device::ReferenceStream(), window);
+    const std::vector<double> got = attended(device::HostStream(), window);
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      ASSERT_NEAR(got[i], want[i], 2e-6) << window << ", " << i;
+    }
+    pieces[1].together = false;
+    EXPECT_NE(attended(device::HostStream(), window), got);
+    pieces[1].together = true;
   }
 }
 

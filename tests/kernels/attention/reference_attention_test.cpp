@@ -18,12 +18,17 @@ struct Fixture {
   TestTensor dq{DType::f64, {3, 2, 4, 3}}, dk{DType::f64, {4, 2, 2, 3}};
   TestTensor dv{DType::f64, {4, 2, 2, 2}};
 
-  void check(bool causal, Index window, bool masked, double dropout) {
+  /// `together`: the second and third position see each other.
+  void check(bool causal, Index window, bool masked, double dropout, bool together = false) {
     AttentionForward forward{q.view(), k.view(), v.view(), {}, o.view(), lse.view(),
                              {},       1,        true,     -1, {}};
     if (masked) {
       static_cast<std::uint8_t*>(mask.view().data)[1] = 1;
       forward.mask = mask.view();
+    }
+    TestTensor until(DType::i64, {1, 3}, {2, 2, 3});
+    if (together) {
+      forward.seen_until = until.view();
     }
     forward.scale = 0.5f;
     forward.causal = causal;
@@ -34,21 +39,11 @@ struct Fixture {
       return weighted_sum(o, d_o.values());
     };
     loss();
-    run(stream, AttentionBackward{q.view(),
-                                  k.view(),
-                                  v.view(),
-                                  forward.mask,
-                                  o.view(),
-                                  lse.view(),
-                                  d_o.view(),
-                                  dq.view(),
-                                  dk.view(),
-                                  dv.view(),
-                                  {},
-                                  0.5f,
-                                  causal,
-                                  window,
-                                  forward.dropout});
+    AttentionBackward backward{q.view(),   k.view(),   v.view(),  forward.mask, o.view(),
+                               lse.view(), d_o.view(), dq.view(), dk.view(),    dv.view(),
+                               {},         0.5f,       causal,    window,       forward.dropout};
+    backward.seen_until = forward.seen_until;
+    run(stream, backward);
     expect_gradient(q, dq.values(), loss);
     expect_gradient(k, dk.values(), loss);
     expect_gradient(v, dv.values(), loss);
@@ -60,6 +55,20 @@ TEST(ReferenceAttention, BackwardIsTheGradient) {
   Fixture().check(false, -1, true, 0);
   Fixture().check(true, 1, false, 0);
   Fixture().check(true, -1, true, 0.5);
+  Fixture().check(true, -1, false, 0, true);
+  Fixture().check(true, 1, true, 0, true);
+}
+
+/// The first of two positions that see each other weighs both keys, as the second.
+TEST(ReferenceAttention, PositionsThatSeeEachOther) {
+  TestTensor q(DType::f64, {2, 1, 1, 1}, {1, 1}), k(DType::f64, {2, 1, 1, 1}, {0, std::log(3.0)});
+  TestTensor v(DType::f64, {2, 1, 1, 1}, {4, 8}), o(DType::f64, {2, 1, 1, 1});
+  TestTensor lse(DType::f64, {1, 1, 2}), until(DType::i64, {1, 2}, {1, 1});
+  AttentionForward kernel{q.view(), k.view(), v.view(), {}, o.view(), lse.view(),
+                          {},       1,        true,     -1, {}};
+  kernel.seen_until = until.view();
+  run(stream, kernel);
+  expect_close(o.values(), {7, 7}, 1e-14);
 }
 
 TEST(ReferenceAttention, ByHand) {  // scores 0 and log 3 for the second query

@@ -16,6 +16,37 @@ TEST(ImageMerging, TilesStandWhereTheirTokenWas) {
   EXPECT_EQ(merged.from[4], 10);
 }
 
+/// Of an image that sees itself; what is cut off is not there to be seen.
+TEST(ImageMerging, PositionsOfAnImageEndTogether) {
+  EXPECT_TRUE(merge_images(Rows().microbatch(7), kVlm, 7).seen_until.empty());
+  config::VlmConfig vlm = kVlm;
+  vlm.sees_whole_images = true;
+  EXPECT_EQ(merge_images(Rows().microbatch(7), vlm, 7).seen_until,
+            (std::vector<std::int64_t>{0, 4, 4, 4, 4, 5, 6, 0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(merge_images(Rows().microbatch(3), vlm, 3).seen_until,
+            (std::vector<std::int64_t>{0, 2, 2, 0, 1, 2}));
+}
+
+/// Two texts of one row, one ends with an image and the other begins with one.
+TEST(ImageMerging, ImagesOfTwoTextsEndApart) {
+  Rows rows;
+  rows.tokens = {7, -200, -200, 5, 6, 8};
+  rows.images = {2, 0};
+  rows.tiles = {1, 1};
+  rows.pixels.resize(24);
+  config::VlmConfig vlm = kVlm;
+  vlm.sees_whole_images = true;
+  HostMicrobatch microbatch = rows.microbatch(9);
+  const std::vector<std::int64_t> one = merge_images(microbatch, vlm, 9).seen_until;
+  EXPECT_EQ(std::vector(one.begin(), one.begin() + 9),
+            (std::vector<std::int64_t>{0, 8, 8, 8, 8, 8, 8, 8, 8}));
+  const std::vector<std::int64_t> segments = {0, 0, 1, 0, 0, 0};
+  microbatch.columns.set(kSegments, segments);
+  const std::vector<std::int64_t> two = merge_images(microbatch, vlm, 9).seen_until;
+  EXPECT_EQ(std::vector(two.begin(), two.begin() + 9),
+            (std::vector<std::int64_t>{0, 4, 4, 4, 4, 8, 8, 8, 8}));
+}
+
 TEST(ImageMerging, ImagesWithoutAPlaceAreRefused) {
   Rows rows;
   rows.images = {0, 1};

@@ -21,6 +21,25 @@ TEST(LlavaBatch, WhatIsBehindTheLengthIsCutOff) {
   EXPECT_EQ(merged.from[9], -1);
 }
 
+/// Packed: what hides the other texts leaves an image's own positions open.
+TEST(LlavaBatch, APackedImageSeesItself) {
+  Rows rows;
+  const std::vector<std::int64_t> segments = {0, 0, 1, 0, 0, 0};
+  HostMicrobatch microbatch = rows.microbatch(7);
+  microbatch.columns.set(kSegments, segments);
+  const auto device = device::make_device("host");
+  for (const bool whole : {false, true}) {
+    config::VlmConfig vlm = kVlm;
+    vlm.sees_whole_images = whole;
+    const Batch batch = llava_batch(*device, microbatch, vlm);
+    const std::uint8_t* const mask = batch[kAttentionMask].data<std::uint8_t>();  // [2, 7, 7]
+    EXPECT_EQ(std::vector(mask + 7, mask + 14),
+              whole ? (std::vector<std::uint8_t>{0, 0, 0, 0, 0, 1, 1})
+                    : (std::vector<std::uint8_t>{0, 0, 1, 1, 1, 1, 1}));
+    EXPECT_EQ(static_cast<bool>(batch[kSeenUntil]), whole);
+  }
+}
+
 }  // namespace llava_batch_test
 
 }  // namespace mpitron::models

@@ -41,7 +41,11 @@ TEST(Parity, ImagesInTextToo) {
        {"--pipeline-model-parallel-size 2 --vision-hidden-size 48 --vision-num-attention-heads 6 "
         "--packing-buffer-size 4 --use-distributed-optimizer",
         "--tensor-model-parallel-size 2 --sequence-parallel --context-parallel-size 2 "
-        "--use-tiling --max-num-tiles 2"}) {
+        "--use-tiling --max-num-tiles 2",
+        "--tensor-model-parallel-size 2 --sequence-parallel --vision-projection-type pooled "
+        "--mm-tokens-per-image 4 --bidirectional-image-attention --window-size 5,0",
+        "--pipeline-model-parallel-size 2 --vision-projection-type pooled --mm-tokens-per-image 4 "
+        "--bidirectional-image-attention --packing-buffer-size 4"}) {
     SCOPED_TRACE(layout);
     const ParityCertificate certificate = prove_parity(test::parse_base(vlm + layout).run);
     EXPECT_EQ(certificate.first_difference(), "");

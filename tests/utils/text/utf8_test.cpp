@@ -25,6 +25,13 @@ TEST(Utf8, RejectsWhatTheRfcForbids) {
   }
 }
 
+TEST(Utf8, LastCharactersAreWhole) {
+  EXPECT_EQ(last_character("ab"), "b");
+  EXPECT_EQ(last_character("a\u00E9"), "\u00E9");
+  EXPECT_EQ(last_character("\U0001F600"), "\U0001F600");
+  EXPECT_EQ(last_character("\x80\x80"), "\x80\x80");  // bytes without a first one
+}
+
 TEST(Utf8, ReplacesInvalidBytesOneByOne) {
   EXPECT_EQ(replace_invalid_utf8("a\xFF\xC3\xA9\xE4\xB8"), "a\uFFFD\u00E9\uFFFD\uFFFD");
 }

@@ -48,6 +48,51 @@ Result plain_language_model(const Facts& f) {
   return given.empty() ? Result() : Violation{"given: " + given, "--model gpt"};
 }
 
+/// A tile is pooled to a square of positions, each of as many patches.
+Result pooled_patches(const Facts& f) {
+  const std::optional<VlmConfig>& v = f.run.model.vlm;
+  const bool pools = v && v->projector == ProjectorKind::pooled;
+  if (!pools) {
+    return v && f.values.given("mm_tokens_per_image")
+               ? Violation{fmt::format("--mm-tokens-per-image {} with --vision-projection-type {}",
+                                       v->pooled_positions,
+                                       f.values.text("vision_projection_type")),
+                           "--vision-projection-type pooled"}
+               : Result();
+  }
+  const char* const other = v->pixel_shuffle     ? "--pixel-shuffle"
+                            : v->projector_sizes ? "--vision-projection-ffn-hidden-size"
+                                                 : nullptr;
+  if (other != nullptr) {
+    return Violation{fmt::format("--vision-projection-type pooled with {}", other),
+                     fmt::format("leave {} out", other)};
+  }
+  return v->pooled_edge() > 0 ? Result()
+                              : Violation{fmt::format("{} x {} patches, mm_tokens_per_image {}",
+                                                      v->grid(), v->grid(), v->pooled_positions),
+                                          fmt::format("--mm-tokens-per-image {}", v->patches())};
+}
+
+/// Positions that see later ones need all keys of a sequence on one rank, and a kernel that knows
+/// where images end.
+Result whole_images(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  if (!m.vlm || !m.vlm->sees_whole_images) {
+    return {};
+  }
+  const char* const obstacle = f.run.training.device == "cuda"            ? "a GPU"
+                               : f.run.parallel.context_parallel_size > 1 ? "context parallelism"
+                               : m.attention_chunk_size                   ? "--attention-chunk-size"
+                               : m.qk_clip                                ? "--qk-clip"
+                               : m.log_max_attention_logit      ? "--log-max-attention-logit"
+                               : !m.hybrid.delta_layers.empty() ? "--experimental-attention-variant"
+                                                                : nullptr;
+  return obstacle == nullptr
+             ? Result()
+             : Violation{fmt::format("--bidirectional-image-attention with {}", obstacle),
+                         "--device host --context-parallel-size 1"};
+}
+
 constexpr std::array kLanguagePartRules = std::to_array<Constraint>({
     {"E269", "plain_language_model", "--model vlm: a plain decoder",
      "model mtp-num-layers multi-latent-attention num-experts fp8-format "
@@ -59,6 +104,20 @@ constexpr std::array kLanguagePartRules = std::to_array<Constraint>({
      "packing_buffer_size >= 1 with micro_batch_size == 1 and packing_seq_length == seq_length",
      "packing-buffer-size packing-seq-length seq-length micro-batch-size",
      "A packed row is a microbatch, as in the reference.", packed_rows},
+    {"E357", "pooled_patches",
+     "--vision-projection-type pooled: mm_tokens_per_image is a square that divides the square of "
+     "a tile's patches; no --pixel-shuffle, no inner width",
+     "vision-projection-type mm-tokens-per-image img-h patch-dim pixel-shuffle "
+     "vision-projection-ffn-hidden-size",
+     "Each position is the mean of a square of patches, all squares alike.", pooled_patches},
+    {"E358", "whole_images",
+     "--bidirectional-image-attention: on the host, without context parallelism, with softmax "
+     "attention over all keys or a window of them",
+     "bidirectional-image-attention device context-parallel-size attention-chunk-size qk-clip "
+     "log-max-attention-logit experimental-attention-variant",
+     "Positions of an image see later ones, which kernels of GPUs, rings of ranks and states that "
+     "go from left to right do not know.",
+     whole_images},
 });
 
 }  // namespace

@@ -28,9 +28,6 @@ Result required_options(const Facts& f) {
                          : Violation{fmt::format("missing: {}", fmt::join(missing, ", ")), ""};
 }
 
-/// Rules walk over the layers one by one: the bound keeps a mistyped number from taking long.
-constexpr Index kMostLayers = 100'000;
-
 /// Checks that sizes lie from 1 to 2^32, and counts of layers from 1 to kMostLayers.
 Result possible_sizes(const Facts& f) {
   std::vector<std::string> bad;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "config/rules/constraint.h"
 
@@ -49,6 +51,33 @@ Result rotary_factors(const Facts& f) {
   }
   return Violation{
       fmt::format("{}, {}, {}", interpolation, m.rope_scaling_factor, m.rotary_scaling_factor), ""};
+}
+
+/// Each frequency turns by one axis, so that the sections together are all of them. Images would
+/// stand at several places of two axes, which their encoder has to know.
+Result axes_of_rotation(const Facts& f) {
+  const ModelConfig& m = f.run.model;
+  const bool wanted = f.values.text("position_embedding_type") == "mrope";
+  if (!wanted && !f.values.given("mrope_section")) {
+    return {};
+  }
+  const std::vector<Index>& parts = m.mrope_section;
+  const Index sum = std::accumulate(parts.begin(), parts.end(), Index{0}), half = m.kv_channels / 2;
+  const char* const wrong = !wanted                       ? "no --position-embedding-type mrope"
+                            : m.vlm                       ? "--model vlm"
+                            : !m.family().decoder_only    ? "an encoder"
+                            : m.multi_latent_attention    ? "--multi-latent-attention"
+                            : m.rotary_percent != 1       ? "--rotary-percent"
+                            : parts.size() != 3           ? "not three numbers"
+                            : std::ranges::min(parts) < 1 ? "a number below 1"
+                            : sum != half                 ? "another sum"
+                                                          : nullptr;
+  return wrong == nullptr
+             ? Result()
+             : Violation{fmt::format("mrope_section {}, half a head {}: {}", fmt::join(parts, " "),
+                                     half, wrong),
+                         fmt::format("--position-embedding-type mrope --mrope-section {} {} {}",
+                                     half - 2 * (half * 3 / 8), half * 3 / 8, half * 3 / 8)};
 }
 
 Result one_rotary_stretch(const Facts& f) {
@@ -99,6 +128,15 @@ constexpr std::array kPositionRules = std::to_array<Constraint>({
      "no_rope_freq divides num_layers, or lists one entry per layer", "no-rope-freq num-layers",
      "A number n skips the rotation in every n-th layer; a list names the layers (1: skip).",
      layers_without_rotation},
+    {"E359", "axes_of_rotation",
+     "--position-embedding-type mrope: three mrope_section of 1 or more, half a head together, of "
+     "a "
+     "decoder of words",
+     "position-embedding-type mrope-section kv-channels rotary-percent model "
+     "multi-latent-attention",
+     "A word stands at one place of time, height and width; the encoder whose images stand at "
+     "several (Qwen2-VL's) is not here.",
+     axes_of_rotation},
 });
 
 }  // namespace

@@ -22,6 +22,8 @@ Result options_of_vision_language(const Facts& f) {
                                           "vision_norm_epsilon",
                                           "vision_projection_type",
                                           "vision_projection_ffn_hidden_size",
+                                          "mm_tokens_per_image",
+                                          "bidirectional_image_attention",
                                           "disable_vision_class_token",
                                           "pixel_shuffle",
                                           "freeze_LM",
@@ -110,10 +112,11 @@ constexpr std::array kVisionLanguageRules = std::to_array<Constraint>({
     {"E267", "options_of_vision_language", "options of images in text need --model vlm",
      "model vision-model-type language-model-type vision-hidden-size vision-num-attention-heads "
      "vision-kv-channels vision-ffn-hidden-size vision-activation vision-norm-epsilon "
-     "vision-projection-type vision-projection-ffn-hidden-size disable-vision-class-token "
-     "pixel-shuffle freeze-LM freeze-ViT recompute-vision dataloader-seq-length use-tiling "
-     "max-num-tiles use-thumbnail use-area-weighted-aspect-ratio use-tile-tags image-tag-type "
-     "packing-buffer-size packing-seq-length use-loss-scaling tokenizer-prompt-format",
+     "vision-projection-type vision-projection-ffn-hidden-size mm-tokens-per-image "
+     "bidirectional-image-attention disable-vision-class-token pixel-shuffle freeze-LM freeze-ViT "
+     "recompute-vision dataloader-seq-length use-tiling max-num-tiles use-thumbnail "
+     "use-area-weighted-aspect-ratio use-tile-tags image-tag-type packing-buffer-size "
+     "packing-seq-length use-loss-scaling tokenizer-prompt-format",
      "pretrain-vlm sets --model vlm; other models would ignore them.", options_of_vision_language},
     {"E268", "tiles_and_text",
      "--model vlm: square images of whole patches (an even number with --pixel-shuffle), "

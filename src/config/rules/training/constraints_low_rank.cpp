@@ -109,7 +109,7 @@ std::string uneven_inputs(const RunConfig& run) {
   return uneven == std::end(sizes) ? "" : fmt::format("{} {}", uneven->first, uneven->second);
 }
 
-/// Checks that 4-bit weights stand below low-rank updates, on the host, and divide into groups that
+/// Checks that 4-bit weights stand below low-rank updates, and divide into groups that
 /// share a scale.
 Result four_bit_base(const Facts& f) {
   if (!f.values.maybe_text("lora_base_weights")) {
@@ -118,10 +118,9 @@ Result four_bit_base(const Facts& f) {
   if (!f.run.model.lora) {
     return Violation{"lora_base_weights without a rank", "--lora-rank 16"};
   }
-  const std::string given = f.run.model.fp8                     ? "--fp8-format"
-                            : f.run.model.tp_comm_overlap       ? "--tp-comm-overlap"
-                            : f.values.text("device") == "cuda" ? "--device cuda"
-                                                                : uneven_inputs(f.run);
+  const std::string given = f.run.model.fp8               ? "--fp8-format"
+                            : f.run.model.tp_comm_overlap ? "--tp-comm-overlap"
+                                                          : uneven_inputs(f.run);
   return given.empty() ? Result() : Violation{given, ""};
 }
 
@@ -154,9 +153,9 @@ constexpr std::array kLowRankRules = std::to_array<Constraint>({
      "lora-rank freeze-layers freeze-embeddings", "With low-rank updates nothing else is trained.",
      low_rank_alone},
     {"E324", "four_bit_base",
-     "--lora-base-weights is for --lora-rank or --load-adapter on the host without --fp8-format "
+     "--lora-base-weights is for --lora-rank or --load-adapter without --fp8-format "
      "and --tp-comm-overlap; 64 divides every weight's inputs on a rank",
-     "lora-base-weights lora-rank load-adapter fp8-format tp-comm-overlap device hidden-size "
+     "lora-base-weights lora-rank load-adapter fp8-format tp-comm-overlap hidden-size "
      "ffn-hidden-size tensor-model-parallel-size",
      "64 weights of a row share a scale, whatever the layout, and a product reads its weight "
      "once.",

@@ -28,7 +28,6 @@ Result preferences_alone(const Facts& f) {
                       : run.model.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
                       : run.training.calculate_per_token_loss    ? "--calculate-per-token-loss"
                       : !run.model.family().decoder_only         ? "another model than GPT"
-                      : f.values.text("device") == "cuda"        ? "--device cuda"
                                                                  : nullptr;
   return given != nullptr ? Violation{given, "--dpo without it"} : Result();
 }
@@ -55,8 +54,7 @@ const char* without_teacher(const Facts& f) {
          : writes && run.data.distillation.file   ? "--teacher-file beside --teacher-output"
          : writes && run.parallel.context_parallel_size > 1
              ? "--teacher-output with --context-parallel-size above 1"
-         : f.values.text("device") == "cuda" ? "--device cuda"
-                                             : nullptr;
+             : nullptr;
 }
 
 /// Checks options of distillation without a teacher's file, and then the file against the run.
@@ -87,18 +85,18 @@ Result distillation_values(const Facts& f) {
 
 constexpr std::array kPreferenceRules = std::to_array<Constraint>({
     {"E320", "preferences_alone",
-     "--dpo-... options need --dpo, which is for decoders with a loss per pair, on the host",
+     "--dpo-... options need --dpo, which is for decoders with a loss per pair",
      "dpo dpo-beta dpo-length-normalized dpo-label-smoothing sft-packing sft-train-on-prompt "
-     "mtp-num-layers calculate-per-token-loss device",
+     "mtp-num-layers calculate-per-token-loss",
      "A sample is a pair of answers already, and what is learned is their order.",
      preferences_alone},
     {"E321", "preference_values", "--dpo-beta > 0, 0 <= --dpo-label-smoothing < 0.5",
      "dpo-beta dpo-label-smoothing",
      "From one half on, the order would be learned the other way round.", preference_values},
     {"E322", "distillation",
-     "--teacher-file and --teacher-output are for GPT on the host; --distillation-... need them",
+     "--teacher-file and --teacher-output are for GPT; --distillation-... need them",
      "teacher-file teacher-output teacher-top-k distillation-temperature distillation-weight "
-     "mtp-num-layers model dpo context-parallel-size device",
+     "mtp-num-layers model dpo context-parallel-size",
      "A teacher says of every token which words are likely next.", distill},
     {"E323", "distillation_values",
      "--distillation-temperature > 0, 0 <= --distillation-weight <= 1, --teacher-top-k >= 1",

@@ -12,6 +12,21 @@ constexpr RuleCase kBroken[] = {
     {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
      "--packing-buffer-size 4 --packing-seq-length 8",
      "E274", "packing_seq_length 8"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--mm-tokens-per-image 4",
+     "E357", "--vision-projection-type mlp"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--vision-projection-type pooled --mm-tokens-per-image 9",
+     "E357", "4 x 4 patches, mm_tokens_per_image 9"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--vision-projection-type pooled --mm-tokens-per-image 4 --pixel-shuffle",
+     "E357", "with --pixel-shuffle"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--bidirectional-image-attention --world-size 2 --context-parallel-size 2",
+     "E358", "context parallelism"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--bidirectional-image-attention --device cuda",
+     "E358", "a GPU"},
 };
 
 TEST(LanguagePartConstraints, EachIsBrokenByItsSmallestExample) {

@@ -17,6 +17,10 @@ constexpr RuleCase kBroken[] = {
     {"--position-embedding-type rope --no-rope-freq 3", "E022",
      "--no-rope-freq 2 | --no-rope-freq 4"},
     {"--position-embedding-type rope --no-rope-freq [1,0]", "E022", "2 entries for 4 layers"},
+    {"--position-embedding-type mrope", "E359", "not three numbers"},
+    {"--position-embedding-type mrope --mrope-section 2 2 3", "E359", "another sum"},
+    {"--position-embedding-type rope --mrope-section 2 3 3", "E359",
+     "no --position-embedding-type"},
 };
 
 TEST(PositionConstraints, EachIsBrokenByItsSmallestExample) {
