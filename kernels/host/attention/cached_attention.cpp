@@ -1,19 +1,25 @@
 // Appends to the cache of keys and values and attends to it (generation). Positions enter the
-// softmax in groups of 16 that begin at multiples of 16, so a row has the same bits whatever its
-// batch, the cut of its prompt or the blocks it lies on. Arithmetic in fp32, outputs rounded once.
+// softmax in spans of four groups of 16 that begin at multiples of 64, so a row has the same bits
+// whatever its batch, the cut of its prompt or the blocks it lies on. Arithmetic in fp32, outputs
+// rounded once.
 #include "kernels/attention/cached_attention.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "kernels/host/attention/cached_group.h"
+#include "kernels/host/attention/cached_walk.h"
 
 namespace mpitron::kernels {
 namespace {
 
 using namespace host;
 using cached::kGroup;
+using cached::Positions;
+using cached::row_offset;
+using cached::Tile;
+using cached::Tiles;
+using cached::Walk;
 using simd::Float;
 using simd::Int;
 using simd::kLanes;
@@ -22,13 +28,11 @@ using simd::kLanes;
 /// registers at a time.
 constexpr Index kQueries = 32;
 constexpr int kBeside = 4;
+/// Groups of positions whose scores are weighed together: a query alone then waits for its largest
+/// score a quarter as often.
+constexpr Index kSpan = 4;
 constexpr Index kMostKey = 1024, kMostValue = 512;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-/// Elements of a cache [blocks, g, block_size, ..] before a row.
-Index row_offset(const device::ConstTensorView& cache, Index block, Index group, Index row) {
-  return block * cache.stride(0) + group * cache.stride(1) + row * cache.stride(2);
-}
 
 /// Copies rows [begin, end) of a piece.
 void copy_rows(const In& from, const Out& cache, const CachedPiece& piece, Index begin, Index end) {
@@ -49,23 +53,30 @@ void copy_rows(const In& from, const Out& cache, const CachedPiece& piece, Index
   }
 }
 
-/// A few queries of one group of heads of one sequence: number i is head i % n/g of row i / (n/g).
-struct Tile {
-  const CachedPiece& piece;
-  Index group, first, count;
+/// Neighbouring groups of positions that enter the softmax together; a group that is not there has
+/// no keys.
+template <class T>
+struct Span {
+  Positions<T> at[kSpan];
+  /// Whether every group is there and has sixteen positions.
+  bool whole() const {
+    return std::ranges::all_of(at, [](const auto& group) { return group.keys.count == kGroup; });
+  }
 };
 
 /// What a thread keeps of a tile: its queries in units, a group's keys and values in the form in
-/// which several queries take them, and of each query its running softmax: largest score, sums of
-/// powers lane by lane, weighted sum of values.
+/// which several queries take them, scores of a span, which become powers, and of each query its
+/// running softmax: largest score, sums of powers lane by lane, weighted sum of values.
 struct alignas(64) Memory {
   float queries[kQueries * kMostKey];
   float keys[kGroup * kMostKey];
   float values[kGroup * kMostValue];
-  float powers[kQueries * kGroup];
+  float powers[kQueries * kSpan * kGroup] = {};
   float sums[kQueries * kMostValue];
   float totals[kQueries * kGroup];
   float largest[kQueries];
+
+  float* powers_of(Index query, Index group) { return powers + (query * kSpan + group) * kGroup; }
 };
 
 template <class T, class O>
@@ -73,107 +84,58 @@ class Attention {
  public:
   explicit Attention(const CachedAttention& kernel)
       : k_(kernel),
-        block_size_(kernel.key_cache.size(2)),
+        tiles_(kernel, kQueries),
         d_(kernel.key_cache.size(3)),
         dv_(kernel.value_cache.size(3)),
         units_(Units::steps(d_) * kLanes),
-        value_width_((dv_ + kLanes - 1) / kLanes * kLanes),
-        per_group_(kernel.q.size(3)) {
+        value_width_((dv_ + kLanes - 1) / kLanes * kLanes) {
     MPITRON_CHECK(d_ <= kMostKey && dv_ <= kMostValue, d_, dv_);
   }
 
-  Index tiles_of(const CachedPiece& piece) const {
-    return (piece.rows * per_group_ + kQueries - 1) / kQueries * k_.q.size(2);
-  }
+  Index tiles() const { return tiles_.count(); }
   /// Estimates the multiplications of all tiles.
   Index work() const {
     Index work = 0;
     for (const CachedPiece& piece : k_.pieces) {
       work += piece.rows * (piece.first_position + piece.rows) * (d_ + dv_) / kLanes;
     }
-    return work * k_.q.size(2) * per_group_;
+    return work * k_.q.size(2) * k_.q.size(3);
   }
   /// Runs tiles [begin, end), counted in the order of pieces.
   void run(Index begin, Index end) const {
     Memory memory;
-    Index before = 0;
-    for (const CachedPiece& piece : k_.pieces) {
-      const Index tiles = tiles_of(piece), of_group = tiles / k_.q.size(2);
-      for (Index i = std::max(begin, before); i < std::min(end, before + tiles); ++i) {
-        const Index first = (i - before) % of_group * kQueries;
-        attend({piece, (i - before) / of_group, first,
-                std::min<Index>(kQueries, piece.rows * per_group_ - first)},
-               memory);
+    Walk<T> at(k_, tiles_, begin, end);
+    while (!at.ended()) {
+      const Tile tile = at.tile();
+      start(tile, memory);
+      for (const Index left = at.left(); at.left() == left;) {
+        const Span<T> span = next_span(at);
+        tile.count == tile.groups ? add_to_each(tile, span, memory)
+                                  : add_to_many(tile, span, memory);
       }
-      before += tiles;
+      finish(tile, memory);
     }
   }
 
  private:
   using Units = cached::Units<T>;
 
-  Index position_of(const Tile& tile, Index query) const {
-    return tile.piece.first_position + (k_.causal ? (tile.first + query) / per_group_ : 0);
-  }
-  /// Returns the last position that the query sees.
-  Index last_visible(const Tile& tile, Index query) const {
-    return tile.piece.together ? tile.piece.first_position + tile.piece.rows - 1
-                               : position_of(tile, query);
-  }
-  Index first_visible(Index position) const {
-    return k_.window >= 0 ? std::max<Index>(position - k_.window, 0) : 0;
-  }
-  Index head_of(const Tile& tile, Index query) const {
-    return tile.group * per_group_ + (tile.first + query) % per_group_;
-  }
-  const T* query_of(const Tile& tile, Index query) const {
-    const Index i = tile.first + query, row = tile.piece.first_row + i / per_group_;
-    return k_.q.as<T>() + row * k_.q.stride(0) + tile.group * k_.q.stride(2) +
-           i % per_group_ * k_.q.stride(3);
-  }
-
-  /// Up to sixteen neighbouring positions; without keys where they are not here.
-  struct Positions {
-    Index first;
-    cached::Rows<T> keys, values;
-  };
-  Positions positions_from(const Tile& tile, Index first, Index last) const {
-    const Index step = std::min(kGroup, block_size_), count = std::min(step, last + 1 - first);
-    const Index block =
-        count > 0 ? tile.piece.blocks[static_cast<std::size_t>(first / block_size_)] : -1;
-    if (block < 0) {
-      return {first, {}, {}};
+  /// Spans end where the number of a group is a multiple of kSpan, so they are the same for all
+  /// queries of a sequence.
+  static Span<T> next_span(Walk<T>& at) {
+    Span<T> span;
+    const Index left = at.left(), number = at.number() / kSpan;
+    while (at.left() == left && at.number() / kSpan == number) {
+      span.at[at.number() % kSpan] = at.positions();
+      at.next();
     }
-    const auto rows = [&](const In& cache, Index size) {
-      const Index offset = row_offset(cache, block, tile.group, first % block_size_);
-      return cached::Rows<T>{cache.as<T>() + offset, cache.stride(2), count, size};
-    };
-    return {first, rows(k_.key_cache, d_), rows(k_.value_cache, dv_)};
-  }
-
-  void attend(const Tile& tile, Memory& memory) const {
-    start(tile, memory);
-    const Index step = std::min(kGroup, block_size_);
-    const Index last = last_visible(tile, tile.count - 1);
-    Positions at = positions_from(tile, first_visible(position_of(tile, 0)) / step * step, last);
-    while (at.first <= last) {
-      const Positions next = positions_from(tile, at.first + step, last);
-      if (next.keys.data != nullptr) {  // the processor does not foresee where blocks lie
-        next.keys.fetch();
-        next.values.fetch();
-      }
-      if (at.keys.data != nullptr) {
-        tile.count == 1 ? add_to_one(tile, at, memory) : add_to_many(tile, at, memory);
-      }
-      at = next;
-    }
-    finish(tile, memory);
+    return span;
   }
   /// A sink is a score that is there before the first key, with power 1 and no value.
   void start(const Tile& tile, Memory& memory) const {
     std::fill_n(memory.sums, tile.count * value_width_, 0.F);
     for (Index query = 0; query < tile.count; ++query) {
-      const T* from = query_of(tile, query);
+      const T* from = k_.q.as<T>() + tiles_.offset_of(tile, query);
       for (Index j = 0; j < d_; j += Units::kStep) {
         simd::store(memory.queries + query * units_ + j / Units::kNumbers,
                     Units::load(from, j, d_));
@@ -184,68 +146,117 @@ class Attention {
       memory.totals[query * kGroup] = sink ? 1 : 0;
       if (k_.sinks) {
         visit_dtype(k_.sinks.dtype, [&]<class S>() {
-          memory.largest[query] = static_cast<float>(k_.sinks.as<S>()[head_of(tile, query)]);
+          memory.largest[query] = static_cast<float>(k_.sinks.as<S>()[tiles_.head_of(tile, query)]);
         });
       }
     }
   }
-  void add_to_one(const Tile& tile, const Positions& at, Memory& memory) const {
-    const Float scores = cached::multiply_keys(memory.queries, at.keys);
-    simd::store(memory.powers, weigh(tile, 0, at, scaled(scores), memory));
-    cached::add_values<1>(at.values, memory.powers, memory.sums, value_width_);
+  /// The rows of the group of heads i behind that of the given rows.
+  static cached::Rows<T> behind(cached::Rows<T> rows, const In& cache, Index i) {
+    rows.data += i * cache.stride(1);
+    return rows;
   }
-  void add_to_many(const Tile& tile, const Positions& at, Memory& memory) const {
-    cached::turn_keys(at.keys, memory.keys);
-    cached::widen_values(at.values, memory.values, value_width_);
-    Index query = 0;
+  /// One query of each group: all keys of sixteen positions lie behind each other, which is how
+  /// memory is read at its full speed.
+  void add_to_each(const Tile& tile, const Span<T>& span, Memory& memory) const {
+    const auto for_groups = [&](auto&& f) {
+      for (Index i = 0; i < kSpan; ++i) {
+        for (Index query = 0; span.at[i].here() && query < tile.count; ++query) {
+          f(span.at[i], i, query);
+        }
+      }
+    };
+    for_groups([&](const Positions<T>& at, Index i, Index query) {
+      simd::store(memory.powers_of(query, i),
+                  cached::multiply_keys(memory.queries + query * units_,
+                                        behind(at.keys, k_.key_cache, query)));
+    });
+    for (Index query = 0; query < tile.count; ++query) {
+      weigh(tile, query, span, memory);
+    }
+    for_groups([&](const Positions<T>& at, Index i, Index query) {
+      cached::add_values<1>(behind(at.values, k_.value_cache, query),
+                            {memory.powers_of(query, i), 0, memory.sums + query * value_width_, 0});
+    });
+  }
+  void add_to_many(const Tile& tile, const Span<T>& span, Memory& memory) const {
+    for (Index i = 0; i < kSpan; ++i) {
+      if (span.at[i].here()) {
+        cached::turn_keys(span.at[i].keys, memory.keys);
+        for_several(tile, span.at[i].first, [&]<int Q>(Index query) {
+          Float scores[Q];
+          cached::multiply_turned<T, Q>(memory.keys, units_ / kLanes,
+                                        memory.queries + query * units_, units_, scores);
+          for (int q = 0; q < Q; ++q) {
+            simd::store(memory.powers_of(query + q, i), scores[q]);
+          }
+        });
+      }
+    }
+    for (Index query = 0; query < tile.count; ++query) {
+      weigh(tile, query, span, memory);
+    }
+    for (Index i = 0; i < kSpan; ++i) {
+      if (span.at[i].here()) {
+        cached::widen_values(span.at[i].values, memory.values, value_width_);
+        const cached::Rows<float> values{memory.values, value_width_, span.at[i].values.count, dv_};
+        for_several(tile, span.at[i].first, [&]<int Q>(Index query) {
+          cached::add_values<Q>(values, {memory.powers_of(query, i), kSpan * kGroup,
+                                         memory.sums + query * value_width_, value_width_});
+        });
+      }
+    }
+  }
+  /// Calls f<Q>(query) for Q queries at a time, where one of them sees the position.
+  template <class F>
+  void for_several(const Tile& tile, Index position, F&& f) const {
+    Index query = tiles_.first_seeing(tile, position) / kBeside * kBeside;
     for (; query + kBeside <= tile.count; query += kBeside) {
-      add<kBeside>(tile, query, at, memory);
+      f.template operator()<kBeside>(query);
     }
     for (; query < tile.count; ++query) {
-      add<1>(tile, query, at, memory);
+      f.template operator()<1>(query);
     }
-  }
-  template <int Q>
-  void add(const Tile& tile, Index first, const Positions& at, Memory& memory) const {
-    Float scores[Q];
-    cached::multiply_turned<T, Q>(memory.keys, units_ / kLanes, memory.queries + first * units_,
-                                  units_, scores);
-    float* const powers = memory.powers + first * kGroup;
-    for (int q = 0; q < Q; ++q) {
-      simd::store(powers + q * kGroup, weigh(tile, first + q, at, scaled(scores[q]), memory));
-    }
-    const cached::Rows<float> values{memory.values, value_width_, at.values.count, dv_};
-    cached::add_values<Q>(values, powers, memory.sums + first * value_width_, value_width_);
   }
   Float scaled(Float score) const {
     score *= k_.scale;
     return k_.softcap > 0 ? k_.softcap * simd::tanh(score / k_.softcap) : score;
   }
-  /// Returns e^(score - largest) of the visible positions, 0 of the others.
-  Float weigh(const Tile& tile, Index query, const Positions& at, Float scores,
-              Memory& memory) const {
-    const Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const Index position = position_of(tile, query);
-    if (k_.bias) {
-      scores += bias_of(tile, query, at);
+  /// Makes a query's scores e^(score - largest) where the position is visible, 0 elsewhere.
+  void weigh(const Tile& tile, Index query, const Span<T>& span, Memory& memory) const {
+    const Index position = tiles_.position_of(tile, query);
+    const Index first = tiles_.first_visible(position), last = tiles_.last_visible(tile, query);
+    const bool all =
+        span.whole() && first <= span.at[0].first && span.at[kSpan - 1].first + kGroup <= last + 1;
+    Float scores[kSpan], most = simd::splat(-kInfinity);
+    for (Index i = 0; i < kSpan; ++i) {
+      scores[i] = scaled(simd::load(memory.powers_of(query, i)));
+      if (k_.bias) {
+        scores[i] += bias_of(tile, query, span.at[i]);
+      }
+      if (!all) {
+        scores[i] = visible(first, last, span.at[i]) ? scores[i] : simd::splat(-kInfinity);
+      }
+      most = simd::max(most, scores[i]);
     }
-    const auto begin = static_cast<std::int32_t>(first_visible(position) - at.first);
-    const auto end = static_cast<std::int32_t>(
-        std::min(last_visible(tile, query) + 1 - at.first, at.keys.count));
-    const bool all = begin <= 0 && end == kGroup;
-    const Int visible = all ? ~Int{} : (lane >= begin) & (lane < end);
-    scores = visible ? scores : simd::splat(-kInfinity);
-    const float largest = std::max(memory.largest[query], simd::largest_lane(scores));
-    if (largest == -kInfinity) {
-      return Float{};
-    }
+    const float largest = std::max(memory.largest[query], simd::largest_lane(most));
     if (largest > memory.largest[query]) {
       grow(query, largest, memory);
     }
-    const Float powers = visible ? simd::exp(scores - largest) : Float{};
-    float* const totals = memory.totals + query * kGroup;
-    simd::store(totals, simd::load(totals) + powers);
-    return powers;
+    Float total = simd::load(memory.totals + query * kGroup);
+    for (Index i = 0; i < kSpan; ++i) {
+      const Float power = scores[i] == -kInfinity ? Float{} : simd::exp(scores[i] - largest);
+      total += power;
+      simd::store(memory.powers_of(query, i), power);
+    }
+    simd::store(memory.totals + query * kGroup, total);
+  }
+  /// Tells for each lane whether its position is one of [first, last].
+  static Int visible(Index first, Index last, const Positions<T>& at) {
+    const Int lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const auto begin = static_cast<std::int32_t>(first - at.first);
+    const auto end = static_cast<std::int32_t>(std::min(last + 1 - at.first, at.keys.count));
+    return (lane >= begin) & (lane < end);
   }
   /// Scales what is there to a larger score.
   void grow(Index query, float largest, Memory& memory) const {
@@ -260,11 +271,11 @@ class Attention {
     memory.largest[query] = largest;
   }
   /// Looks the bias of the visible positions up; that of others is never read.
-  Float bias_of(const Tile& tile, Index query, const Positions& at) const {
-    const Index position = position_of(tile, query), middle = k_.bias.size(0) / 2;
+  Float bias_of(const Tile& tile, Index query, const Positions<T>& at) const {
+    const Index position = tiles_.position_of(tile, query), middle = k_.bias.size(0) / 2;
     Float bias{};
     visit_dtype(k_.bias.dtype, [&]<class B>() {
-      const B* of_head = k_.bias.as<B>() + head_of(tile, query);
+      const B* of_head = k_.bias.as<B>() + tiles_.head_of(tile, query);
       for (Index i = 0; i < std::min(at.keys.count, position + 1 - at.first); ++i) {
         const Index row = at.first + i - position + middle;
         bias[i] = static_cast<float>(of_head[row * k_.bias.stride(0)]);
@@ -274,8 +285,7 @@ class Attention {
   }
   void finish(const Tile& tile, const Memory& memory) const {
     for (Index query = 0; query < tile.count; ++query) {
-      const Index row = tile.piece.first_row + (tile.first + query) / per_group_;
-      const Index head = row * k_.o.size(1) + head_of(tile, query);
+      const Index head = tiles_.row_of(tile, query) * k_.o.size(1) + tiles_.head_of(tile, query);
       O* out = k_.o.as<O>() + head * dv_;
       const float sum = simd::lane_sum(simd::load(memory.totals + query * kGroup));
       const float factor = sum > 0 ? 1.f / sum : 0.f;
@@ -290,9 +300,9 @@ class Attention {
   }
 
   const CachedAttention& k_;
-  Index block_size_, d_, dv_;
+  Tiles tiles_;
+  Index d_, dv_;
   Index units_, value_width_;  // of a row in memory
-  Index per_group_;
 };
 
 }  // namespace
@@ -318,11 +328,8 @@ void run(device::HostStream&, const CachedAttention& kernel) {
   MPITRON_CHECK(kernel.q.dtype == kernel.key_cache.dtype, name_of(kernel.q.dtype));
   const auto attend = [&]<class T, class O>() {
     const Attention<T, O> attention(kernel);
-    Index tiles = 0;
-    for (const CachedPiece& piece : kernel.pieces) {
-      tiles += attention.tiles_of(piece);
-    }
-    for_ranges(tiles, attention.work(), [&](Index begin, Index end) { attention.run(begin, end); });
+    for_ranges(attention.tiles(), attention.work(),
+               [&](Index begin, Index end) { attention.run(begin, end); });
   };
   visit_dtype(kernel.q.dtype, [&]<class T>() {
     if (kernel.o.dtype == kernel.q.dtype) {

@@ -114,14 +114,6 @@ struct Rows {
   Index stride, count, size;  // `size` numbers each
 
   const T* row(Index i) const { return data + i * stride; }
-  /// Asks for all of them to come.
-  void fetch() const {
-    const auto* const begin = reinterpret_cast<const char*>(data);
-    const Index bytes = ((count - 1) * stride + size) * Index{sizeof(T)};
-    for (Index i = 0; i < bytes; i += 64) {
-      simd::prefetch(begin + i);
-    }
-  }
 };
 
 /// Scores of a query, given in units, at up to sixteen positions; 0 beyond. Sixteen units are added
@@ -130,19 +122,23 @@ template <class T>
 Float multiply_keys(const float* query, const Rows<T>& keys) {
   using U = Units<T>;
   Float sums[kLanes]{};
-  Index j = 0;
-  if (keys.count == kGroup) {
+  const auto multiply = [&](Index i) {
+    Index j = 0;
     for (; j + U::kStep <= keys.size; j += U::kStep) {
-      const Float units = simd::load(query + j / U::kNumbers);
-      for (Index i = 0; i < kGroup; ++i) {
-        sums[i] = U::add(sums[i], U::load(keys.row(i) + j), units);
-      }
+      sums[i] = U::add(sums[i], U::load(keys.row(i) + j), simd::load(query + j / U::kNumbers));
     }
-  }
-  for (; j < keys.size; j += U::kStep) {
-    const Float units = simd::load(query + j / U::kNumbers);
+    if (j < keys.size) {
+      sums[i] =
+          U::add(sums[i], U::load(keys.row(i), j, keys.size), simd::load(query + j / U::kNumbers));
+    }
+  };
+  if (keys.count == kGroup) {
+    for (Index i = 0; i < kGroup; ++i) {
+      multiply(i);
+    }
+  } else {
     for (Index i = 0; i < keys.count; ++i) {
-      sums[i] = U::add(sums[i], U::load(keys.row(i), j, keys.size), units);
+      multiply(i);
     }
   }
   return simd::lane_sums(sums);
@@ -200,15 +196,22 @@ void widen_values(const Rows<T>& values, float* wide, Index stride) {
   }
 }
 
-/// Adds V vectors of the values from number j on, weighted by powers [Q, 16], to those of Q queries
-/// that lie `stride` numbers apart: position after position.
+/// Powers [Q, 16] by which values are weighted, and the sums to which they are added, of Q queries.
+struct Weighted {
+  const float* powers;
+  Index power_stride;
+  float* sums;
+  Index sum_stride;
+};
+
+/// Adds V vectors of the values from number j on: position after position.
 template <int Q, int V, class T, class Lanes>
-[[gnu::always_inline]] inline void add_columns(const Rows<T>& values, Index j, const float* powers,
-                                               float* sums, Index stride, Lanes lanes) {
+[[gnu::always_inline]] inline void add_columns(const Rows<T>& values, Index j, const Weighted& to,
+                                               Lanes lanes) {
   Float sum[Q][V];
   for (int q = 0; q < Q; ++q) {
     for (int v = 0; v < V; ++v) {
-      sum[q][v] = simd::load(sums + q * stride + j + v * kLanes);
+      sum[q][v] = simd::load(to.sums + q * to.sum_stride + j + v * kLanes);
     }
   }
   for (Index i = 0; i < values.count; ++i) {
@@ -217,7 +220,7 @@ template <int Q, int V, class T, class Lanes>
       value[v] = simd::load(values.row(i) + j + v * kLanes, lanes);
     }
     for (int q = 0; q < Q; ++q) {
-      const Float power = simd::splat(powers[q * kGroup + i]);
+      const Float power = simd::splat(to.powers[q * to.power_stride + i]);
       for (int v = 0; v < V; ++v) {
         sum[q][v] = simd::fma(value[v], power, sum[q][v]);
       }
@@ -225,22 +228,22 @@ template <int Q, int V, class T, class Lanes>
   }
   for (int q = 0; q < Q; ++q) {
     for (int v = 0; v < V; ++v) {
-      simd::store(sums + q * stride + j + v * kLanes, sum[q][v]);
+      simd::store(to.sums + q * to.sum_stride + j + v * kLanes, sum[q][v]);
     }
   }
 }
 template <int Q, class T>
-void add_values(const Rows<T>& values, const float* powers, float* sums, Index stride) {
+void add_values(const Rows<T>& values, const Weighted& to) {
   constexpr int kVectors = 4;  // chains of additions that run side by side
   Index j = 0;
   for (; j + kVectors * kLanes <= values.size; j += kVectors * kLanes) {
-    add_columns<Q, kVectors>(values, j, powers, sums, stride, simd::Full{});
+    add_columns<Q, kVectors>(values, j, to, simd::Full{});
   }
   for (; j + kLanes <= values.size; j += kLanes) {
-    add_columns<Q, 1>(values, j, powers, sums, stride, simd::Full{});
+    add_columns<Q, 1>(values, j, to, simd::Full{});
   }
   if (j < values.size) {
-    add_columns<Q, 1>(values, j, powers, sums, stride, simd::Part{values.size - j});
+    add_columns<Q, 1>(values, j, to, simd::Part{values.size - j});
   }
 }
 

@@ -105,6 +105,7 @@ struct FourBits {
         dots[m][b] = simd::Int{} + x.shifts[(row + m) * x.groups + g];
       }
     }
+    const RowsOfTile<std::int8_t, M> rows(x.row(row) + g * 32, x.stride);
     for (Index i = 0; i < 4; ++i) {
       Quads weights[B];
       for (int b = 0; b < B; ++b) {
@@ -112,7 +113,7 @@ struct FourBits {
         weights[b] = load(block + b * bytes, g, i);
       }
       for (int m = 0; m < M; ++m) {
-        const std::int8_t* factors = x.row(row + m) + g * 32 + i * 4;
+        const std::int8_t* factors = rows.row(m) + i * 4;
         for (int b = 0; b < B; ++b) {
           dots[m][b] = quads::dot(dots[m][b], weights[b].low, factors);
           dots[m][b] = quads::dot(dots[m][b], weights[b].high, factors + 16);

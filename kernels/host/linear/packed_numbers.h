@@ -92,14 +92,15 @@ template <class Weights, int M, int B>
                                                     Index k, const TileBlocks& blocks,
                                                     Float (&sums)[M][B]) {
   ComingWeights coming = blocks.coming;
-  for (Index i = 0; i < k; i += Weights::kInputs) {
+  RowsOfTile<std::remove_cvref_t<decltype(*x.data)>, M> rows(x.row(row), x.stride);
+  for (Index i = 0; i < k; i += Weights::kInputs, rows.advance(Weights::kInputs)) {
     typename Weights::Columns columns[B];
     for (int b = 0; b < B; ++b) {
       coming.ask();
       columns[b] = Weights::load(blocks.first + b * blocks.bytes, i);
     }
     for (int m = 0; m < M; ++m) {
-      const auto factor = Weights::factor(x.row(row + m) + i, k - i);
+      const auto factor = Weights::factor(rows.row(m), k - i);
       for (int b = 0; b < B; ++b) {
         sums[m][b] = Weights::add(sums[m][b], columns[b], factor);
       }

@@ -36,6 +36,34 @@ struct IntegerRows {
   }
 };
 
+/// Where M rows lie that a tile reads side by side. The processor adds one and two strides to an
+/// address by itself, so a third as many addresses are kept: one of each row would not fit into its
+/// registers.
+template <class T, int M>
+class RowsOfTile {
+ public:
+  RowsOfTile(const T* first, Index stride) : stride_(stride) {
+    for (int i = 0; i < kThirds; ++i) {
+      thirds_[i] = first + 3 * i * stride;
+    }
+  }
+  [[gnu::always_inline]] const T* row(int m) const {
+    const T* const third = thirds_[m / 3];
+    return m % 3 == 0 ? third : m % 3 == 1 ? third + stride_ : third + 2 * stride_;
+  }
+  /// Goes on by some numbers in each row.
+  [[gnu::always_inline]] void advance(Index numbers) {
+    for (const T*& third : thirds_) {
+      third += numbers;
+    }
+  }
+
+ private:
+  static constexpr int kThirds = (M + 2) / 3;
+  const T* thirds_[kThirds];
+  Index stride_;
+};
+
 /// Weights that are multiplied next: while a tile is multiplied it asks for some of them with each
 /// step, since many rows would leave memory idle, and blocks are too short for the processor to
 /// foresee what comes. None: the asked address stays where it is.

@@ -84,11 +84,11 @@ void check_values(Index count, Index size) {
   }
   std::vector<float> together(static_cast<std::size_t>(kQueries * width), 0.5F);
   widen_values(values.rows, wide.data(), width);
-  add_values<kQueries>(Rows<float>{wide.data(), width, count, size}, powers.data(), together.data(),
-                       width);
+  add_values<kQueries>(Rows<float>{wide.data(), width, count, size},
+                       {powers.data(), kGroup, together.data(), width});
   for (Index q = 0; q < kQueries; ++q) {
     std::vector<float> alone(static_cast<std::size_t>(width), 0.5F);
-    add_values<1>(values.rows, powers.data() + q * kGroup, alone.data(), width);
+    add_values<1>(values.rows, {powers.data() + q * kGroup, 0, alone.data(), 0});
     for (Index j = 0; j < size; ++j) {
       double want = 0.5;
       for (Index i = 0; i < count; ++i) {
