@@ -161,9 +161,14 @@ class ForwardHead {
       for_block<N>([&](int m, int n) { acc[m][n] = select(seen.lanes(m, n), acc[m][n], hidden); });
     }
     for_block<N>([&](int m, int n) {
-      top[m] = max(top[m], acc[m][n]);
       store(to + m * (kKeyBlock + kPad) + 16 * n, acc[m][n]);
+      if (n > 0) {
+        acc[m][0] = max(acc[m][0], acc[m][n]);
+      }
     });
+    for (int m = 0; m < kRows; ++m) {
+      top[m] = max(top[m], acc[m][0]);
+    }
   }
 
   /// Computes P = exp(scale (score - maximum)) and the running sums, where P may be dropped but the
