@@ -243,17 +243,24 @@ class BackwardGroup : BackwardParts {
     const auto d_o = problem_.d_o.rows(batch_, head_, first);
     const float* lse = problem_.lse + problem_.lse_offset(batch_, head_) + first;
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    for (Index r = 0; r < count; ++r) {
-      const bool there = first + r < problem_.s;
-      Vec sum = zero();
-      if (there) {
-        o.fetch(r + kRowsAhead, dv_.size());
-        for (Index c = 0; c < dv_.columns(); c += 16) {
-          sum = fma(dv_.load_columns(o.row(r), c), dv_.load_columns(d_o.row(r), c), sum);
+    for (Index begin = 0; begin < count; begin += 16) {
+      Vec sums[16];
+      const Index rows = std::min<Index>(16, count - begin);
+      for (Index i = 0; i < 16; ++i) {
+        const Index r = begin + i;
+        const bool there = first + r < problem_.s && i < rows;
+        sums[i] = zero();
+        if (there) {
+          o.fetch(r + kRowsAhead, dv_.size());
+          for (Index c = 0; c < dv_.columns(); c += 16) {
+            sums[i] = fma(dv_.load_columns(o.row(r), c), dv_.load_columns(d_o.row(r), c), sums[i]);
+          }
+          lse2_[first + r] = lse[r] == -kInfinity ? kInfinity : lse[r] * kLog2e;
+        } else if (i < rows) {
+          lse2_[first + r] = 0;
         }
       }
-      delta_[first + r] = reduce_add(sum);
-      lse2_[first + r] = !there ? 0.f : lse[r] == -kInfinity ? kInfinity : lse[r] * kLog2e;
+      reduce_rows(sums, delta_ + first + begin, rows);
     }
   }
 

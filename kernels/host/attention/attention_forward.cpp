@@ -255,8 +255,12 @@ class ForwardHead {
   void finish(Index q0, Index rows, const HeadRows<Output>& o) {
     const float keep_scale = Drop ? dropout_.keep_scale() : 1.f;
     float* lse = problem_.lse + problem_.lse_offset(batch_, head_) + q0;
+    float sums[kQueryBlock];
+    for (Index r = 0; r < rows; r += 16) {
+      reduce_rows(reinterpret_cast<const Vec(&)[16]>(sum_[r]), sums + r, 16);
+    }
     for (Index r = 0; r < rows; ++r) {
-      const float sum = reduce_add(sum_[r]);
+      const float sum = sums[r];
       const bool hidden = sum == 0.f;
       const Vec factor = broadcast(hidden ? 0.f : keep_scale / sum);
       for (Index c = 0; c < dv_.columns(); c += 16) {

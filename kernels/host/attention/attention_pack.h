@@ -106,16 +106,16 @@ void pack_panels(float* first, HeadSize<T, D> head, const HeadRows<const T>& fro
                  Index whole) {
   head.for_panels([&](Index panel, auto groups) {
     float* to = first + panel * (whole / kPack<T>)*kCols;
+    const auto words = [&](Index row, Index word) {
+      return row < from.valid ? head.load_words(from.row(row), panel * (kCols / kPack<T>)+word)
+                              : zero();
+    };
     for (Index r = 0; r < rows; r += kPack<T>, to += kCols) {
-      for (Index g = 0; g < groups; ++g) {
-        const auto load_row = [&](Index row) {
-          return row < from.valid ? head.load_columns(from.row(row), panel * kCols + 16 * g)
-                                  : zero();
-        };
+      for (Index word = 0; word < 16 * groups / kPack<T>; word += 16) {
         if constexpr (kPack<T> == 1) {
-          store(to + 16 * g, load_row(r));
+          store(to + word, words(r, word));
         } else {
-          store_column_pairs(to + 16 * g, load_row(r), load_row(r + 1));  // exact: they are bf16
+          store_interleaved(to + 2 * word, words(r, word), words(r + 1, word));
         }
       }
     }
