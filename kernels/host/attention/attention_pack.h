@@ -66,9 +66,9 @@ class HeadSize {
   Index size_;
 };
 
-/// The panels that keys lie in where they are columns: 64 of them each, but where a single vector of
-/// 16 would be left for the last one (as of 197 or 257 keys), which multiplies slowly, the last two
-/// panels have 48 and 32. Packed, a panel has room for 64 all the same.
+/// Tells which panel a key is in, where keys are columns: each has 64 of them, but where a single
+/// vector of 16 would be left for the last one (as of 197 or 257 keys), which multiplies slowly,
+/// the last two panels have 48 and 32. Packed, a panel has room for 64 all the same.
 class KeyPanels {
  public:
   /// Of keys [0, keys); `even`: without exception.
