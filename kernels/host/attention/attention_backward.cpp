@@ -31,6 +31,7 @@ class BackwardGroup : BackwardParts {
         d_(problem.d),
         dv_(problem.dv),
         extents_(tile_extents<T>(problem.window)),
+        panels_(round_up(problem.s_kv, kRows), Drop || rooms_.keys < problem.s_kv),
         visible_(problem.visibility(batch_)),
         cap_(problem) {
     work = lay_out(part_words<T, D>(problem), work);
@@ -63,8 +64,8 @@ class BackwardGroup : BackwardParts {
     bias_.read(p, head);
     bias_sums_.clear();
     Index begin = 0;  // the first queries that see the keys from k0 on
-    for (Index k0 = 0; k0 < p.s_kv; k0 += extents_.keys) {
-      const Index k_end = std::min(k0 + extents_.keys, round_up(p.s_kv, kRows));
+    for (Index k0 = 0, k_end = 0; k0 < p.s_kv; k0 = k_end) {
+      k_end = extents_.last_key(k0, round_up(p.s_kv, kRows));
       if (first_of_group_) {
         begin_keys(k0);
         pack_keys(k_end);
@@ -90,8 +91,8 @@ class BackwardGroup : BackwardParts {
 
   void run_tiles(Index begin, Index k0, Index k_end) {
     bool asked = false;
-    for (Index q0 = begin; q0 < queries_ && visible_.begin(q0) < k_end; q0 += extents_.queries) {
-      const Index q_end = std::min(q0 + extents_.queries, queries_);
+    for (Index q0 = begin, q_end = 0; q0 < queries_ && visible_.begin(q0) < k_end; q0 = q_end) {
+      q_end = extents_.last_query(q0, queries_);
       const Tile tile(visible_, q0, q_end, k0, k_end);
       if (!tile.empty()) {
         pack_queries(q_end);
@@ -188,8 +189,8 @@ class BackwardGroup : BackwardParts {
     const Index count = packed_keys_ - first;
     const auto k = problem_.k.rows(batch_, group_, first),
                v = problem_.v.rows(batch_, group_, first);
-    pack_transposed(k_transposed_ + first * d_.words(), d_, k, count);
-    pack_transposed(v_transposed_ + first * dv_.words(), dv_, v, count);
+    pack_transposed(k_transposed_, d_, k, panels_, first, packed_keys_);
+    pack_transposed(v_transposed_, dv_, v, panels_, first, packed_keys_);
     pack_panels(k_panels_ + first / kPack<T> * kCols, d_, k, count, rooms_.keys);
     std::fill_n(dk_ + first * d_.columns(), count * d_.columns(), 0.f);
     std::fill_n(dv_sum_ + first * dv_.columns(), count * dv_.columns(), 0.f);
@@ -243,24 +244,31 @@ class BackwardGroup : BackwardParts {
     const auto d_o = problem_.d_o.rows(batch_, head_, first);
     const float* lse = problem_.lse + problem_.lse_offset(batch_, head_) + first;
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    for (Index r = 0; r < count; ++r) {
-      const bool there = first + r < problem_.s;
-      Vec sum = zero();
-      if (there) {
-        o.fetch(r + kRowsAhead, dv_.size());
-        for (Index c = 0; c < dv_.columns(); c += 16) {
-          sum = fma(dv_.load_columns(o.row(r), c), dv_.load_columns(d_o.row(r), c), sum);
+    for (Index begin = 0; begin < count; begin += 16) {
+      Vec sums[16];
+      const Index rows = std::min<Index>(16, count - begin);
+      for (Index i = 0; i < 16; ++i) {
+        const Index r = begin + i;
+        const bool there = first + r < problem_.s && i < rows;
+        sums[i] = zero();
+        if (there) {
+          o.fetch(r + kRowsAhead, dv_.size());
+          for (Index c = 0; c < dv_.columns(); c += 16) {
+            sums[i] = fma(dv_.load_columns(o.row(r), c), dv_.load_columns(d_o.row(r), c), sums[i]);
+          }
+          lse2_[first + r] = lse[r] == -kInfinity ? kInfinity : lse[r] * kLog2e;
+        } else if (i < rows) {
+          lse2_[first + r] = 0;
         }
       }
-      delta_[first + r] = reduce_add(sum);
-      lse2_[first + r] = !there ? 0.f : lse[r] == -kInfinity ? kInfinity : lse[r] * kLog2e;
+      reduce_rows(sums, delta_ + first + begin, rows);
     }
   }
 
   /// Adds one tile's contributions: dV += P^T dO, dK += dS^T Q, dQ += dS K.
   void run_tile(const Tile& tile) {
     const HeadDropout dropout(problem_.dropout, problem_.positions.keys, batch_, head_);
-    tile.for_blocks([&](Index row, Index col, auto groups) {
+    tile.for_blocks(panels_, [&](Index row, Index col, auto groups) {
       fetcher_.some();
       gradients<groups>(dropout, row, col, row - tile.q0(), col - tile.k0());
     });
@@ -337,7 +345,7 @@ class BackwardGroup : BackwardParts {
     fetcher_.some();
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {do_rows_ + row * dv_.words(), dv_.words(), 1},
-                     v_transposed_ + dv_.transposed(col), dv_.steps());
+                     v_transposed_ + dv_.transposed(panels_.place(col)), dv_.steps());
     [[maybe_unused]] const Vec keep_scale = broadcast(Drop ? dropout.keep_scale() : 1.f);
     for_block<N>([&](int m, int n) {
       if constexpr (Drop) {
@@ -361,7 +369,7 @@ class BackwardGroup : BackwardParts {
     const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
     accumulate<T, N>(acc, {q_rows_ + row * d_.words(), d_.words(), 1},
-                     k_transposed_ + d_.transposed(col), d_.steps());
+                     k_transposed_ + d_.transposed(panels_.place(col)), d_.steps());
     if (cap_.active()) {
       cap_.bound<N>(acc);
       for_block<N>([&](int m, int n) { slopes[m][n] = acc[m][n]; });
@@ -419,6 +427,7 @@ class BackwardGroup : BackwardParts {
   const BackwardRooms rooms_;
   const HeadSize<T, D> d_, dv_;
   const TileExtents extents_;
+  const KeyPanels panels_;
   const Visibility visible_;
   const SoftCap cap_;
   RowFetcher<T> fetcher_;

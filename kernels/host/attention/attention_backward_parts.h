@@ -38,8 +38,10 @@ class BackwardParts {
   float *delta_, *lse2_;       // [queries]
   float *p_, *ds_, *ds_rows_;  // one tile
 
-  static constexpr Index kTileStride = kKeyTile + kPad;     // of p_, ds_: words [query / pack][key]
-  static constexpr Index kRowStride = kKeyTile / 2 + kPad;  // of ds_rows_ (bf16): [query][key / 2]
+  static constexpr Index kTileStride =
+      kKeyTile + kTileRest;  // of p_, ds_: words [query / pack][key]
+  static constexpr Index kRowStride =
+      (kKeyTile + kTileRest) / 2 + 8;  // of ds_rows_ (bf16): [query][key / 2]
 
   /// Words of the parts in the order of `lay_out`, all multiples of 16. Rows that are a panel lie
   /// where the panel does.

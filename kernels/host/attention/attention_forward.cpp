@@ -31,6 +31,7 @@ class ForwardHead {
         keys_(round_up(problem.s_kv, kCols)),
         d_(problem.d),
         dv_(problem.dv),
+        panels_(problem.s_kv, Drop),
         visible_(problem.visibility(batch_)),
         cap_(problem),
         dropout_(problem.dropout, problem.positions.keys, batch_, head_) {
@@ -66,8 +67,8 @@ class ForwardHead {
   void pack_keys(Index end) {
     const Index group = group_of(head_), first = packed_;
     packed_ = std::max(packed_, round_up(end, kCols));
-    pack_transposed(k_transposed_ + first * d_.words(), d_, problem_.k.rows(batch_, group, first),
-                    packed_ - first);
+    pack_transposed(k_transposed_, d_, problem_.k.rows(batch_, group, first), panels_, first,
+                    packed_);
     pack_panels(v_panels_ + first / kPack<T> * kCols, dv_, problem_.v.rows(batch_, group, first),
                 packed_ - first, keys_);
   }
@@ -128,7 +129,7 @@ class ForwardHead {
     Vec top[kRows];
     std::fill_n(top, kRows, broadcast(-kInfinity));
     for (Index c = 0, next = 0; c < cols; c = next) {
-      next = std::min(cols, round_down(k0 + c, kCols) + kCols - k0);
+      next = std::min(cols, panels_.end(k0 + c) - k0);
       fetcher_.some();
       with_groups((next - c + 15) / 16, [&](auto groups) {
         scores<groups>(row, q_ + r * d_.words(), k0 + c, scores_[0] + c, top);
@@ -153,7 +154,8 @@ class ForwardHead {
     const SeenColumns seen = all ? SeenColumns{} : visible_.block(row, col);
     Block<N> acc;
     for_block<N>([&](int m, int n) { acc[m][n] = zero(); });
-    accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + d_.transposed(col), d_.steps());
+    accumulate<T, N>(acc, {q, d_.words(), 1}, k_transposed_ + d_.transposed(panels_.place(col)),
+                     d_.steps());
     cap_.bound<N>(acc);
     bias_.add_to<N>(acc, row, col);
     if (!all) {
@@ -161,9 +163,14 @@ class ForwardHead {
       for_block<N>([&](int m, int n) { acc[m][n] = select(seen.lanes(m, n), acc[m][n], hidden); });
     }
     for_block<N>([&](int m, int n) {
-      top[m] = max(top[m], acc[m][n]);
       store(to + m * (kKeyBlock + kPad) + 16 * n, acc[m][n]);
+      if (n > 0) {
+        acc[m][0] = max(acc[m][0], acc[m][n]);
+      }
     });
+    for (int m = 0; m < kRows; ++m) {
+      top[m] = max(top[m], acc[m][0]);
+    }
   }
 
   /// Computes P = exp(scale (score - maximum)) and the running sums, where P may be dropped but the
@@ -250,8 +257,12 @@ class ForwardHead {
   void finish(Index q0, Index rows, const HeadRows<Output>& o) {
     const float keep_scale = Drop ? dropout_.keep_scale() : 1.f;
     float* lse = problem_.lse + problem_.lse_offset(batch_, head_) + q0;
+    float sums[kQueryBlock];
+    for (Index r = 0; r < rows; r += 16) {
+      reduce_rows(reinterpret_cast<const Vec(&)[16]>(sum_[r]), sums + r, 16);
+    }
     for (Index r = 0; r < rows; ++r) {
-      const float sum = reduce_add(sum_[r]);
+      const float sum = sums[r];
       const bool hidden = sum == 0.f;
       const Vec factor = broadcast(hidden ? 0.f : keep_scale / sum);
       for (Index c = 0; c < dv_.columns(); c += 16) {
@@ -269,6 +280,7 @@ class ForwardHead {
   Index packed_ = 0;  // keys
   bool next_fetched_ = false;
   const HeadSize<T, D> d_, dv_;
+  const KeyPanels panels_;
   const Visibility visible_;
   const SoftCap cap_;
   const HeadDropout dropout_;

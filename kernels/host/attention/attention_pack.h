@@ -1,5 +1,6 @@
 #pragma once
 #include <cstring>
+#include <limits>
 
 #include "kernels/host/attention/attention_product.h"
 
@@ -65,6 +66,31 @@ class HeadSize {
   Index size_;
 };
 
+/// Tells which panel a key is in, where keys are columns: each has 64 of them, but where a single
+/// vector of 16 would be left for the last one (as of 197 or 257 keys), which multiplies slowly,
+/// the last two panels have 48 and 32. Packed, a panel has room for 64 all the same.
+class KeyPanels {
+ public:
+  /// Of keys [0, keys); `even`: without exception.
+  explicit KeyPanels(Index keys, bool even = false) : end_(round_up(keys, 16)) {
+    if (!even && end_ > kCols && end_ % kCols == 16) {
+      last_ = end_ - 32;
+    }
+  }
+  /// Returns which column of whole panels a key is.
+  Index place(Index key) const { return key < last_ ? key : key + 16; }
+  /// Returns where the panel of a key ends.
+  Index end(Index key) const {
+    return key < last_ ? std::min(round_down(key, kCols) + kCols, last_) : end_;
+  }
+  /// All keys, in whole vectors.
+  Index size() const { return end_; }
+
+ private:
+  Index end_;
+  Index last_ = std::numeric_limits<Index>::max();  // first key of a panel that begins early
+};
+
 /// Rows of one head in a tensor [s, ...]: `valid` of them are there.
 template <class T>
 struct HeadRows {
@@ -106,38 +132,39 @@ void pack_panels(float* first, HeadSize<T, D> head, const HeadRows<const T>& fro
                  Index whole) {
   head.for_panels([&](Index panel, auto groups) {
     float* to = first + panel * (whole / kPack<T>)*kCols;
+    const auto words = [&](Index row, Index word) {
+      return row < from.valid ? head.load_words(from.row(row), panel * (kCols / kPack<T>)+word)
+                              : zero();
+    };
     for (Index r = 0; r < rows; r += kPack<T>, to += kCols) {
-      for (Index g = 0; g < groups; ++g) {
-        const auto load_row = [&](Index row) {
-          return row < from.valid ? head.load_columns(from.row(row), panel * kCols + 16 * g)
-                                  : zero();
-        };
+      for (Index word = 0; word < 16 * groups / kPack<T>; word += 16) {
         if constexpr (kPack<T> == 1) {
-          store(to + 16 * g, load_row(r));
+          store(to + word, words(r, word));
         } else {
-          store_column_pairs(to + 16 * g, load_row(r), load_row(r + 1));  // exact: they are bf16
+          store_interleaved(to + 2 * word, words(r, word), words(r + 1, word));
         }
       }
     }
   });
 }
 
-/// Packs a B operand, reduction over the head: words [rows / 64][words()][64].
+/// Packs keys [first, end) as a B operand, reduction over the head: words [panels][words()][64];
+/// `from` begins with key `first`.
 template <class T, int D>
-void pack_transposed(float* to, HeadSize<T, D> head, const HeadRows<const T>& from, Index rows) {
-  for (Index block = 0; block < rows; block += kCols, to += head.words() * kCols) {
-    for (Index r = 0; r < kCols; r += 16) {
+void pack_transposed(float* to, HeadSize<T, D> head, const HeadRows<const T>& from,
+                     const KeyPanels& panels, Index first, Index end) {
+  for (Index key = first; key < std::min(end, panels.size()); key += 16) {
+    float* const columns = to + head.transposed(panels.place(key));
+    for (Index i = 0; i < 16; ++i) {
+      from.fetch(key - first + 16 + i, head.size());
+    }
+    for (Index w = 0; w < head.words(); w += 16) {  // inside: a row's cache lines are neighbours
+      Vec x[16];
       for (Index i = 0; i < 16; ++i) {
-        from.fetch(block + r + 16 + i, head.size());
+        const Index row = key - first + i;
+        x[i] = row < from.valid ? head.load_words(from.row(row), w) : zero();
       }
-      for (Index w = 0; w < head.words(); w += 16) {  // inside: a row's cache lines are neighbours
-        Vec x[16];
-        for (Index i = 0; i < 16; ++i) {
-          const Index row = block + r + i;
-          x[i] = row < from.valid ? head.load_words(from.row(row), w) : zero();
-        }
-        store_transposed(to + w * kCols + r, kCols, x);
-      }
+      store_transposed(columns + w * kCols, kCols, x);
     }
   }
 }

@@ -125,6 +125,15 @@ inline void store_column_pairs(float* p, Vec even, Vec odd) {
   _mm512_store_si512(p,
                      _mm512_permutexvar_epi16(_mm512_load_si512(kOrder), round_to_bf16(even, odd)));
 }
+/// The words of 32 columns of two rows that are bf16 as they lie: no rounding.
+inline void store_interleaved(float* p, Vec even, Vec odd) {
+  const __m512i a = _mm512_castps_si512(even), b = _mm512_castps_si512(odd);
+  const __m512i low = _mm512_unpacklo_epi16(a, b), high = _mm512_unpackhi_epi16(a, b);
+  const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+  const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  _mm512_store_si512(p, _mm512_permutex2var_epi64(low, first, high));
+  _mm512_store_si512(p + 16, _mm512_permutex2var_epi64(low, second, high));
+}
 
 /// to[j][i] = x[i][j].
 inline void store_transposed(float* to, Index stride, const Vec (&x)[16]) {

@@ -161,6 +161,14 @@ inline void store_row_pairs(float* p, const Vec& first, const Vec& second) {
 inline void store_column_pairs(float* p, const Vec& even, const Vec& odd) {
   store(p, lanes([&](int i) { return pair_of(BFloat16(even.lane[i]), BFloat16(odd.lane[i])); }));
 }
+inline void store_interleaved(float* p, const Vec& even, const Vec& odd) {
+  for (int i = 0; i < 16; ++i) {
+    const auto a = std::bit_cast<std::uint32_t>(even.lane[i]);
+    const auto b = std::bit_cast<std::uint32_t>(odd.lane[i]);
+    p[2 * i] = std::bit_cast<float>((a & 0xffffu) | b << 16);
+    p[2 * i + 1] = std::bit_cast<float>(a >> 16 | (b & 0xffff0000u));
+  }
+}
 
 inline void store_transposed(float* to, Index stride, const Vec (&x)[16]) {
   for (int j = 0; j < 16; ++j) {

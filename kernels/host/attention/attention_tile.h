@@ -5,9 +5,19 @@ namespace mpitron::kernels::host::attention {
 
 inline constexpr Index kQueryTile = 240;  // at most; multiples of kRows, of keys of 16, too
 inline constexpr Index kKeyTile = 192;
+inline constexpr Index kTileRest = 16;
 
 struct TileExtents {
   Index queries, keys;
+  Index rest = 0;  // at most so many queries or keys behind the last tile join it
+
+  Index last_query(Index first, Index count) const { return last(first, queries, count); }
+  Index last_key(Index first, Index count) const { return last(first, keys, count); }
+
+ private:
+  Index last(Index first, Index extent, Index count) const {
+    return count - first <= extent + rest ? count : first + extent;
+  }
 };
 
 /// Returns the extents that tiles have. What a tile adds to a gradient is loaded and stored once
@@ -19,7 +29,7 @@ TileExtents tile_extents(Index window) {
   if (window >= 0 && kHalf + window + kRows <= kQueryTile) {
     return {kQueryTile, kKeyTile + window + kRows <= kQueryTile ? kKeyTile : kHalf};
   }
-  return {96 * kPack<T>, kKeyTile};
+  return {96 * kPack<T>, kKeyTile, kTileRest};
 }
 
 /// Describes the part of a tile of queries x keys that anybody sees, on grids of 6 queries and 6
@@ -50,12 +60,12 @@ class Tile {
   /// Calls f(row, col, N) for blocks of 6 rows x 16 N columns, each within a panel and no wider
   /// than what its rows see of it.
   template <class F>
-  [[gnu::always_inline]] void for_blocks(F&& f) const {
-    for (Index panel = round_down(k0_, kCols); panel < k_end_; panel += kCols) {
+  [[gnu::always_inline]] void for_blocks(const KeyPanels& panels, F&& f) const {
+    for (Index first = k0_; first < k_end_; first = panels.end(first)) {
       for (Index i = 0; i < rows_; ++i) {
-        const Index end = std::min(end_[i], panel + kCols);
-        if (panel < end && begin_[i] < end) {
-          const Index col = std::max({k0_, panel, round_down(begin_[i], 16)});
+        const Index end = std::min(end_[i], panels.end(first));
+        if (first < end && begin_[i] < end) {
+          const Index col = std::max(first, round_down(begin_[i], 16));
           with_groups((end - col + 15) / 16, [&](auto groups) { f(q0_ + i * kRows, col, groups); });
         }
       }

@@ -100,12 +100,17 @@ template <class T, int D>
 void check_transposed(Index size, Index valid, Index rows) {
   const Head<T> head(size, valid);
   const HeadSize<T, D> extent(size);
-  Packed to(rows * extent.words());
-  pack_transposed(to.data(), extent, head.rows(), rows);
-  for (Index r = 0; r < rows; ++r) {
-    for (Index w = 0; w < extent.words(); ++w) {
-      const float got = to[extent.transposed(r) + w * kCols];
-      ASSERT_TRUE(same_number(got, head.along_row(r, w))) << r << ", " << w;
+  const HeadRows<const T> all = head.rows(), rest{all.row(kCols), all.stride, all.valid - kCols};
+  for (const bool even : {false, true}) {
+    const KeyPanels panels(valid, even);
+    Packed to(rows * extent.words());
+    pack_transposed(to.data(), extent, all, panels, 0, kCols);
+    pack_transposed(to.data(), extent, rest, panels, kCols, rows);
+    for (Index r = 0; r < panels.size(); ++r) {
+      for (Index w = 0; w < extent.words(); ++w) {
+        const float got = to[extent.transposed(panels.place(r)) + w * kCols];
+        ASSERT_TRUE(same_number(got, head.along_row(r, w))) << r << ", " << w;
+      }
     }
   }
 }
@@ -156,6 +161,25 @@ void check_extents() {
     EXPECT_EQ(panels, head.panels());
     EXPECT_EQ(columns, head.columns());
     EXPECT_TRUE(size <= columns && columns < size + 16) << size;
+  }
+}
+
+// A panel of one vector multiplies slowly, so none is left behind others.
+TEST(AttentionPack, PanelsOfKeysAreWide) {
+  for (Index keys = 1; keys <= 600; ++keys) {
+    const KeyPanels panels(keys);
+    EXPECT_EQ(panels.size(), round_up(keys, 16));
+    for (Index first = 0, end = 0; first < keys; first = end) {
+      end = panels.end(first);
+      EXPECT_TRUE(end - first <= kCols && end % 16 == 0 && panels.place(first) % kCols == 0)
+          << keys;
+      EXPECT_TRUE(end - first > 16 || panels.size() == 16) << keys;
+      for (Index key = first; key < end; ++key) {
+        EXPECT_EQ(panels.end(key), end);
+        EXPECT_EQ(panels.place(key) - panels.place(first), key - first);
+      }
+      EXPECT_LE(panels.place(end - 1), round_up(keys, kCols));
+    }
   }
 }
 

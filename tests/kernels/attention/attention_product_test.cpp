@@ -115,6 +115,19 @@ TEST(AttentionProduct, PowersOfTwoWithinTheirContracts) {
   EXPECT_TRUE(std::isnan(lanes_of(exp2<float>(broadcast(NAN)))[3]));
 }
 
+TEST(AttentionProduct, SumsOfSixteenRowsAreThoseOfEach) {
+  Vec rows[16];
+  for (unsigned i = 0; i < 16; ++i) {
+    rows[i] = vec(random_lanes(i));
+  }
+  alignas(64) float sums[16];
+  std::fill_n(sums, 16, 7.f);
+  reduce_rows(rows, sums, 11);
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(sums[i], i < 11 ? reduce_add(rows[i]) : 7.f) << i;
+  }
+}
+
 TEST(AttentionProduct, OnlyHalvesAreRoundedBeforeAProduct) {
   const Lanes x = random_lanes(1);
   expect_same(lanes_of(round_operand<float>(vec(x))), x);

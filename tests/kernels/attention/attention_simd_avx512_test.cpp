@@ -105,6 +105,10 @@ TEST(Avx512Vectors, PairsOfBf16) {
   avx512::store_column_pairs(fast.data(), a.fast, b.fast);
   portable::store_column_pairs(plain.data(), a.plain, b.plain);
   expect_same(fast, plain);
+  alignas(64) float fast_words[32], plain_words[32];
+  avx512::store_interleaved(fast_words, a.fast, b.fast);
+  portable::store_interleaved(plain_words, a.plain, b.plain);
+  EXPECT_EQ(std::memcmp(fast_words, plain_words, sizeof fast_words), 0);
 }
 
 TEST(Avx512Vectors, Transpose) {

@@ -14,7 +14,7 @@ class Count {
   void add(Index row, Index rows, Index key, Index keys) {
     for (Index r = row - tile_.q0(); r < row - tile_.q0() + rows; ++r) {
       for (Index k = key - tile_.k0(); k < key - tile_.k0() + keys; ++k) {
-        ASSERT_TRUE(0 <= r && r < kQueryTile && 0 <= k && k < kKeyTile) << r << ", " << k;
+        ASSERT_TRUE(0 <= r && r < kQueryTile && 0 <= k && k < kWidest) << r << ", " << k;
         ++count_[r][k];
       }
     }
@@ -22,25 +22,29 @@ class Count {
   int operator()(Index row, Index key) const { return count_[row - tile_.q0()][key - tile_.k0()]; }
 
  private:
+  static constexpr Index kWidest = kKeyTile + kTileRest;
   const Tile& tile_;
-  int count_[kQueryTile][kKeyTile] = {};
+  int count_[kQueryTile][kWidest] = {};
 };
 
 struct Bounds {
   Index q0, q_end, k0, k_end;
 };
 
-/// All tiles of all cases, as large as may be, and small ones that begin inside a panel.
+/// All tiles of all cases, as large as may be, small ones that begin inside a panel, and those that
+/// a rest joins.
 template <class F>
 void for_tiles(F&& f) {
   for (const Visibility& v : visibility_cases()) {
     SCOPED_TRACE(::testing::Message() << "s " << v.s << " s_kv " << v.s_kv << " causal " << v.causal
                                       << " window " << v.window);
-    for (const TileExtents extents : {TileExtents{kQueryTile, kKeyTile}, TileExtents{96, 96}}) {
-      for (Index q0 = 0; q0 < v.s; q0 += extents.queries) {
-        for (Index k0 = 0; k0 < v.s_kv; k0 += extents.keys) {
-          const Bounds at{q0, std::min(q0 + extents.queries, round_up(v.s, kRows)), k0,
-                          std::min(k0 + extents.keys, round_up(v.s_kv, kRows))};
+    for (const TileExtents extents :
+         {TileExtents{kQueryTile, kKeyTile}, TileExtents{96, 96}, TileExtents{96, 48, kTileRest}}) {
+      Bounds at{};
+      for (at.q0 = 0; at.q0 < v.s; at.q0 = at.q_end) {
+        at.q_end = extents.last_query(at.q0, round_up(v.s, kRows));
+        for (at.k0 = 0; at.k0 < v.s_kv; at.k0 = at.k_end) {
+          at.k_end = extents.last_key(at.k0, round_up(v.s_kv, kRows));
           f(v, at, Tile(v, at.q0, at.q_end, at.k0, at.k_end));
         }
       }
@@ -52,7 +56,11 @@ void for_tiles(F&& f) {
 TEST(AttentionTile, BlocksAndProductsCoverWhatIsSeen) {
   for_tiles([](const Visibility& v, const Bounds& at, const Tile& tile) {
     Count written(tile), by_key(tile), by_query(tile);
-    tile.for_blocks([&](Index row, Index col, auto n) { written.add(row, kRows, col, 16 * n); });
+    const KeyPanels panels(round_up(v.s_kv, kRows));
+    tile.for_blocks(panels, [&](Index row, Index col, auto n) {
+      EXPECT_EQ(panels.end(col), panels.end(col + 16 * n - 1));
+      written.add(row, kRows, col, 16 * n);
+    });
     tile.for_key_rows(
         [&](Index key, Index first, Index last) { by_key.add(first, last - first, key, kRows); });
     tile.for_query_rows(
@@ -102,7 +110,7 @@ TEST(AttentionTile, BlocksAreNoWiderThanTheWindow) {
   for (Index row = 480; row < 720; row += kRows) {
     Index width = 0;
     for (const Index k0 : {288, 384, 480, 576, 672}) {
-      Tile(v, 480, 720, k0, k0 + 96).for_blocks([&](Index at, Index, auto n) {
+      Tile(v, 480, 720, k0, k0 + 96).for_blocks(KeyPanels(1024), [&](Index at, Index, auto n) {
         width += at == row ? 16 * n : 0;
       });
     }
@@ -115,7 +123,8 @@ TEST(AttentionTile, BlocksAreNoWiderThanTheWindow) {
 template <class T>
 void check_extents() {
   for (Index window = -1; window < 300; ++window) {
-    const auto [queries, keys] = tile_extents<T>(window);
+    const auto [queries, keys, rest] = tile_extents<T>(window);
+    EXPECT_TRUE(queries + rest <= kQueryTile && rest <= kTileRest) << window;
     EXPECT_TRUE(queries <= kQueryTile && queries % kRows == 0) << window;
     EXPECT_TRUE(keys <= kKeyTile && keys % 16 == 0 && keys % kRows == 0) << window;
     if (0 <= window && window < 128) {  // all queries of some keys, wherever their six begin
