@@ -71,10 +71,13 @@ Image smoothed(const Image& image) {
 /// Weighs by 0.299, 0.587 and 0.114 in 16 bits of fraction (ITU-R 601, PIL's L).
 std::vector<std::uint8_t> grey_levels(const Image& image) {
   std::vector<std::uint8_t> levels(image.pixels.size() / kChannels);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const std::uint8_t* rgb = image.pixels.data() + i * kChannels;
-    levels[i] =
-        static_cast<std::uint8_t>((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
+  // Local addresses: a byte that is stored might otherwise change them.
+  const std::uint8_t* const rgb = image.pixels.data();
+  std::uint8_t* const to = levels.data();
+  for (std::size_t i = 0, count = levels.size(); i < count; ++i) {
+    const std::uint8_t* const pixel = rgb + i * kChannels;
+    to[i] = static_cast<std::uint8_t>(
+        (pixel[0] * 19595 + pixel[1] * 38470 + pixel[2] * 7471 + 0x8000) >> 16);
   }
   return levels;
 }
@@ -82,10 +85,10 @@ std::vector<std::uint8_t> grey_levels(const Image& image) {
 Image grey(const Image& image) {
   const std::vector<std::uint8_t> levels = grey_levels(image);
   Image result(image.width, image.height);
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    for (std::size_t channel = 0; channel < kChannels; ++channel) {
-      result.pixels[i * kChannels + channel] = levels[i];
-    }
+  std::uint8_t* const to = result.pixels.data();
+  for (std::size_t i = 0, count = levels.size(); i < count; ++i) {
+    const std::uint8_t level = levels[i];
+    to[i * kChannels] = to[i * kChannels + 1] = to[i * kChannels + 2] = level;
   }
   return result;
 }
