@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "utils/text/utf8.h"
+
 // Finds ends of sentences by the rules of nltk's Punkt: a full stop behind an abbreviation, an
 // initial or a number ends a sentence only where the next word speaks for it.
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "utils/text/utf8.h"
+
 // The Viterbi search of the unigram model over bytes: places[i] holds the best path that ends at
 // byte i. Beside the rounded sum that decides, the two best sums in double are kept, from which
 // callers learn how safe the choice is.

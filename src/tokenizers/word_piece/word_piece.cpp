@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "utils/text/utf8.h"
+
 // WordPiece by a trie: continuation pieces are searched from the node behind the prefix, so that no
 // text is copied together.
 
