@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "autograd/cached_pass.h"
+#include "inference/scheduling/whole_images.h"
 #include "utils/error.h"
 
 namespace mpitron::inference {
@@ -51,43 +52,20 @@ void Scheduler::add(Sequence& sequence) {
   waiting_.push_back(&sequence);
 }
 
-/// Returns how many of `tokens` that come next a step may have so that it ends in no image: fewer,
-/// or where that would be none all of the image, if these are at most `most`.
-Index Scheduler::cut_at_images(const Sequence& sequence, Index tokens, Index most) const {
-  const auto of_image = [&](Index i) {
-    return i < sequence.size() && sequence.tokens[static_cast<std::size_t>(i)] < 0;
-  };
-  const Index first = sequence.computed;
-  Index end = first + tokens;
-  if (!shape_.whole_images || tokens == 0 || !of_image(end - 1) || !of_image(end)) {
-    return tokens;
-  }
-  while (end > first && of_image(end - 1)) {
-    --end;
-  }
-  if (end > first) {
-    return end - first;
-  }
-  while (of_image(end)) {
-    ++end;
-  }
-  return end - first <= most ? end - first : 0;
-}
-
 /// Refuses images that steps never have room for beside answers that go on.
 void Scheduler::refuse_large_images(const Sequence& sequence) const {
   const Index drafts = settings_.draft_tokens > 0 ? settings_.draft_rows : 0;
   const Index most = shape_.max_step_tokens - std::max(shape_.slots, drafts);
-  Index length = 0;
-  for (const TokenId id : sequence.tokens) {
-    length = id < 0 ? length + 1 : 0;
-    if (shape_.whole_images && length > most) {
-      throw_usage(
-          "an image of more than {} positions, which are to come in one step: steps have {} tokens "
-          "(--inference-dynamic-batching-max-tokens-override)",
-          most, shape_.max_step_tokens);
-    }
+  if (shape_.whole_images && longest_image(sequence) > most) {
+    throw_usage(
+        "an image of more than {} positions, which are to come in one step: steps have {} tokens "
+        "(--inference-dynamic-batching-max-tokens-override)",
+        most, shape_.max_step_tokens);
   }
+}
+
+Index Scheduler::whole(const Sequence& sequence, Index tokens, Index most) const {
+  return shape_.whole_images ? cut_at_images(sequence, tokens, most) : tokens;
 }
 
 void Scheduler::stop_running(Sequence& sequence) {
@@ -210,11 +188,11 @@ Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
 /// How many tokens of a running sequence the step has blocks for; it may be preempted.
 Index Scheduler::plan_tokens(Sequence& sequence) {
   const Index tokens =
-      cut_at_images(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
+      whole(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
   if (grow(sequence, sequence.computed + tokens)) {
     return tokens;
   }
-  const Index room = cut_at_images(sequence, blocks_.room_within(sequence, tokens), 0);
+  const Index room = whole(sequence, blocks_.room_within(sequence, tokens), 0);
   if (room == 0 && running_.back() == &sequence) {
     preempt(sequence);
   }
@@ -303,7 +281,7 @@ bool Scheduler::try_admit(Sequence& sequence) {
   }
   blocks_.find_prefix(sequence);
   const Index tokens =
-      cut_at_images(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
+      whole(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
   if (tokens == 0 || !blocks_.has_room(sequence)) {
     blocks_.give_back(sequence);
     return false;

@@ -89,7 +89,7 @@ class Scheduler {
   void limit_prompts();
   Index plan_tokens(Sequence& sequence);
   void refuse_large_images(const Sequence& sequence) const;
-  Index cut_at_images(const Sequence& sequence, Index tokens, Index most) const;
+  Index whole(const Sequence& sequence, Index tokens, Index most) const;
   Index add_drafts(Sequence& sequence, Index tokens);
   void admit();
   bool try_admit(Sequence& sequence);
