@@ -17,19 +17,27 @@ namespace {
 using inference::EngineShape;
 using inference::GeneratedAnswers;
 
+/// Whether tokens of a batch go to the experts of other ranks one by one: replicas have steps of
+/// different sizes, which an all-gather cannot join, and with a capacity a token would depend on
+/// its neighbours in the batch.
+bool experts_take_any_tokens(const config::MoeConfig& moe) {
+  return moe.dispatcher == config::TokenDispatcherType::alltoall && !moe.capacity_factor;
+}
+
 /// Says why a run cannot generate with a cache, in a few words; empty where it can.
 std::string no_cache(const device::Device& device, const config::RunConfig& run, Index chunks) {
   const config::ParallelConfig& p = run.parallel;
   const bool sharded = p.sharding_strategy == config::ShardingStrategy::optim_grads_params;
   const bool staged_encoder =
       run.model.family().encoder_decoder && p.pipeline_model_parallel_size > 1;
-  return !device.tensors_on_host()           ? "the model lies on a GPU"
-         : p.sequence_parallel               ? "--sequence-parallel is given"
-         : sharded                           ? "parameters lie in pieces on the replicas"
-         : chunks > 1                        ? "ranks have several chunks of layers"
-         : run.model.moe && p.world_size > 1 ? "several ranks have experts"
-         : staged_encoder                    ? "an encoder lies in pipeline stages"
-                                             : inference::no_cached_path(run.model);
+  return !device.tensors_on_host() ? "the model lies on a GPU"
+         : p.sequence_parallel     ? "--sequence-parallel is given"
+         : sharded                 ? "parameters lie in pieces on the replicas"
+         : chunks > 1              ? "ranks have several chunks of layers"
+         : run.model.moe && p.world_size > 1 && !experts_take_any_tokens(*run.model.moe)
+             ? "--moe-token-dispatcher-type alltoall is not given, or a capacity of experts is"
+         : staged_encoder ? "an encoder lies in pipeline stages"
+                          : inference::no_cached_path(run.model);
 }
 
 EngineShape shape_of(const config::ModelConfig& model, Index vocabulary) {
