@@ -2,26 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include <fcntl.h>
 #include <unistd.h>
 
+#include "io/tokens/growing_file.h"
 #include "io/tokens/token_index_writer.h"
 #include "utils/check.h"
 #include "utils/error.h"
-#include "utils/system/files.h"
 
 // A corpus on its way: tokens go to `.part` files at known lengths, which the journal notes. After
 // a kill the files are cut back to what was noted, and writing goes on there.
 
 namespace mpitron::io {
 namespace {
-
-constexpr std::size_t kBuffer = std::size_t{1} << 20;
-constexpr std::size_t kDirect = std::size_t{1} << 16;  // written from where it lies
 
 /// Index files that a killed run had not finished, under the names that AtomicFile gives.
 void remove_unfinished_index(const std::filesystem::path& index) {
@@ -40,135 +35,16 @@ void remove_unfinished_index(const std::filesystem::path& index) {
 
 }  // namespace
 
-// A file that grows; messages name the file that it is to become.
-class TokenFileParts::Part {
- public:
-  Part(std::string path, std::string becomes, Index bytes)
-      : path_(std::move(path)), becomes_(std::move(becomes)) {
-    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) {
-      fail("create");
-    }
-    const Index held = ::lseek(descriptor_, 0, SEEK_END);
-    if (held < bytes) {
-      ::close(descriptor_);
-      throw_data(
-          "{}: holds {} bytes, but the journal says {}; delete the .part files and run again",
-          path_, held, bytes);
-    }
-    if (::ftruncate(descriptor_, bytes) != 0 || ::lseek(descriptor_, bytes, SEEK_SET) < 0) {
-      ::close(descriptor_);
-      fail("cut");
-    }
-    buffer_.reserve(kBuffer);
-  }
-  ~Part() { close(); }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-
-  void write(const void* data, std::size_t bytes) {
-    if (buffer_.size() + bytes > kBuffer || bytes >= kDirect) {
-      flush();
-    }
-    const std::string_view text(static_cast<const char*>(data), bytes);
-    if (bytes >= kDirect) {
-      write_through(text);
-    } else {
-      buffer_.append(text);
-    }
-  }
-
-  void flush() {
-    write_through(buffer_);
-    buffer_.clear();
-  }
-
-  void sync() {
-    flush();
-    if (::fdatasync(descriptor_) != 0) {
-      fail("flush");
-    }
-  }
-
-  /// Calls `use(std::span<const T>)` with the content, piece by piece.
-  template <class T, class Use>
-  void for_each_piece(const Use& use) {
-    flush();
-    std::vector<T> piece(kBuffer / sizeof(T));
-    for (off_t at = 0;;) {
-      const std::size_t bytes = read_at(at, piece.data(), kBuffer);
-      if (bytes == 0) {
-        return;
-      }
-      use(std::span<const T>(piece.data(), bytes / sizeof(T)));
-      at += static_cast<off_t>(bytes);
-    }
-  }
-
-  void rename_to(const std::string& path) {
-    close();
-    if (::rename(path_.c_str(), path.c_str()) != 0) {
-      fail("rename");
-    }
-  }
-
-  void remove() {
-    close();
-    ::unlink(path_.c_str());
-  }
-
- private:
-  void close() {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-      descriptor_ = -1;
-    }
-  }
-
-  // Fewer than `bytes` only at the end.
-  std::size_t read_at(off_t at, void* out, std::size_t bytes) const {
-    std::size_t got = 0;
-    while (got < bytes) {
-      const ssize_t n = ::pread(descriptor_, static_cast<char*>(out) + got, bytes - got,
-                                at + static_cast<off_t>(got));
-      if (n < 0 && errno != EINTR) {
-        fail("read");
-      }
-      if (n == 0) {
-        break;
-      }
-      got += n > 0 ? static_cast<std::size_t>(n) : 0;
-    }
-    return got;
-  }
-
-  void write_through(std::string_view bytes) const {
-    if (!write_all(descriptor_, bytes)) {
-      fail("write");
-    }
-  }
-
-  [[noreturn]] void fail(const char* action) const {
-    throw_data("{}: cannot {}: {} ({}); free space there or choose another place and run again",
-               becomes_, action, std::strerror(errno), path_);
-  }
-
-  std::string path_;
-  std::string becomes_;
-  int descriptor_ = -1;
-  std::string buffer_;
-};
-
 TokenFileParts::TokenFileParts(const std::string& prefix, TokenType type, const TokenExtent& extent)
     : prefix_(prefix),
       type_(type),
       extent_(extent),
-      bin_(std::make_unique<Part>(prefix + ".bin.part", prefix + ".bin",
-                                  extent.tokens * static_cast<Index>(size_of(type)))),
-      lengths_(
-          std::make_unique<Part>(prefix + ".lengths.part", prefix + ".idx", extent.sequences * 4)),
-      documents_(std::make_unique<Part>(prefix + ".documents.part", prefix + ".idx",
-                                        extent.documents * 8)) {
+      bin_(std::make_unique<GrowingFile>(prefix + ".bin.part", prefix + ".bin",
+                                         extent.tokens * static_cast<Index>(size_of(type)))),
+      lengths_(std::make_unique<GrowingFile>(prefix + ".lengths.part", prefix + ".idx",
+                                             extent.sequences * 4)),
+      documents_(std::make_unique<GrowingFile>(prefix + ".documents.part", prefix + ".idx",
+                                               extent.documents * 8)) {
   remove_unfinished_index(prefix + ".idx");
 }
 
@@ -223,7 +99,7 @@ void TokenFileParts::append(const TokenFile& corpus) {
 
 void TokenFileParts::append(TokenFileParts& other) {
   MPITRON_CHECK(other.type_ == type_, prefix_);
-  const auto copy = [](Part& from, Part& to) {
+  const auto copy = [](GrowingFile& from, GrowingFile& to) {
     from.for_each_piece<std::byte>(
         [&](std::span<const std::byte> piece) { to.write(piece.data(), piece.size()); });
   };

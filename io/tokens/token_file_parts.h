@@ -9,6 +9,8 @@
 
 namespace mpitron::io {
 
+class GrowingFile;
+
 /// How far a corpus has been written.
 struct TokenExtent {
   Index tokens = 0;
@@ -49,14 +51,12 @@ class TokenFileParts {
   void discard();
 
  private:
-  class Part;
-
   std::string prefix_;
   TokenType type_;
   TokenExtent extent_;
-  std::unique_ptr<Part> bin_;
-  std::unique_ptr<Part> lengths_;    // int32 per sequence
-  std::unique_ptr<Part> documents_;  // int64 per document: sequences up to its end
+  std::unique_ptr<GrowingFile> bin_;
+  std::unique_ptr<GrowingFile> lengths_;    // int32 per sequence
+  std::unique_ptr<GrowingFile> documents_;  // int64 per document: sequences up to its end
 };
 
 }  // namespace mpitron::io

@@ -68,8 +68,15 @@ std::vector<std::string> parse_layout_string(std::string_view text);
 /// Returns the number of chunks of a stage.
 Index chunks_of(const config::ParallelConfig& p);
 
+/// Whether embedding or loss count as a layer when layers are divided.
+bool is_accounted(const config::ParallelConfig& p);
+
 /// Whether first or last stage have a number of layers of their own.
 bool is_uneven(const config::ParallelConfig& p);
+
+/// Takes the layers of virtual stages from the layout string. Error(usage) quotes it.
+std::vector<ChunkLayers> named_layers(const config::ParallelConfig& p, Index num_layers,
+                                      Index mtp_num_layers);
 
 /// Divides layers over virtual stages by the options of the split.
 std::vector<ChunkLayers> split_layers(const config::ParallelConfig& p, Index num_layers,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/folded_line.h"
 #include "report/run_progress.h"
 
 // The view of `mpitron status`: a few lines of figures folded to the terminal's width.
@@ -15,41 +16,6 @@ namespace {
 constexpr int kChartRows = 8, kWidestChart = 160;
 constexpr double kStraggles = 1.2;  // times the median rank
 constexpr double kMebibytesPerGibibyte = 1024;
-constexpr const char* kBetween = " · ";
-
-/// Returns the width in columns: bytes that begin a character of UTF-8.
-int width_of(const std::string& text) {
-  return static_cast<int>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
-}
-
-/// Collects parts that are known, and joins them with dots between.
-class Line {
- public:
-  void add(const std::string& part) { parts_.push_back(part); }
-  /// Adds a part only where the value is known.
-  void add(fmt::format_string<double&> text, double value) {
-    if (std::isfinite(value)) {
-      add(fmt::format(text, value));
-    }
-  }
-  /// Returns the line, which goes on below where a terminal is narrow.
-  std::vector<std::string> lines(int columns) const {
-    std::vector<std::string> folded;
-    for (const std::string& part : parts_) {
-      const bool fits = !folded.empty() && width_of(folded.back() + kBetween + part) <= columns;
-      if (fits) {
-        folded.back() += kBetween + part;
-      } else {
-        folded.push_back(part);
-      }
-    }
-    return folded;
-  }
-
- private:
-  std::vector<std::string> parts_;
-};
 
 /// Writes a number in groups of three digits.
 std::string grouped(double value) {
@@ -61,8 +27,8 @@ std::string grouped(double value) {
 }
 
 /// Tells name, state, and since when there is no news.
-Line head_line(const RunFolder& run, const RunProgress& progress) {
-  Line line;
+FoldedLine head_line(const RunFolder& run, const RunProgress& progress) {
+  FoldedLine line;
   line.add(run.name);
   line.add(progress.state == "silent" ? fmt::format("silent: nothing new for {}",
                                                     readable_duration(progress.silent_seconds))
@@ -93,8 +59,8 @@ std::string bar(const RunProgress& progress, int columns) {
   return fmt::format("{} {:3.0f} %", text, std::floor(100 * share));
 }
 
-Line rate_line(const RunProgress& progress) {
-  Line line;
+FoldedLine rate_line(const RunProgress& progress) {
+  FoldedLine line;
   line.add("{:.3g} s per iteration", progress.seconds_per_iteration);
   if (std::isfinite(progress.tokens_per_second)) {
     line.add(grouped(progress.tokens_per_second) + " tokens/s");
@@ -104,8 +70,8 @@ Line rate_line(const RunProgress& progress) {
 }
 
 /// Tells the training loss and, where there is one, the last validation.
-Line loss_line(const RunFolder& run, const RunProgress& progress) {
-  Line line;
+FoldedLine loss_line(const RunFolder& run, const RunProgress& progress) {
+  FoldedLine line;
   line.add("loss {:.4f}", run.metrics.last(run.metrics.loss_name()));
   if (std::isfinite(progress.validation_loss)) {
     line.add(fmt::format("validation {:.4f} at {}", progress.validation_loss,
@@ -117,10 +83,10 @@ Line loss_line(const RunFolder& run, const RunProgress& progress) {
 }
 
 /// Tells which rank the others wait for; nothing to compare on one rank.
-Line ranks_line(const RunFolder& run) {
+FoldedLine ranks_line(const RunFolder& run) {
   const double median = run.metrics.last("busy-seconds-median");
   const double slowest = run.metrics.last("busy-seconds-max");
-  Line line;
+  FoldedLine line;
   if (run.description.world_size > 1 && std::isfinite(slowest)) {
     line.add(fmt::format("{} ranks busy for {:.3g} to {:.3g} s", run.description.world_size,
                          run.metrics.last("busy-seconds-min"), slowest));
@@ -155,7 +121,7 @@ std::string status_text(const RunFolder& run, std::filesystem::file_time_type no
   };
   add(head_line(run, progress).lines(columns));
   add({bar(progress, columns), progress.reason});
-  for (const Line& line : {rate_line(progress), loss_line(run, progress), ranks_line(run)}) {
+  for (const FoldedLine& line : {rate_line(progress), loss_line(run, progress), ranks_line(run)}) {
     add(line.lines(columns));
   }
   std::erase(lines, "");

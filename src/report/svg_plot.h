@@ -1,4 +1,5 @@
 #pragma once
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,12 @@ std::string svg_plot(const Plot& plot);
 /// 0 alone where `most` is not above 0.
 std::vector<double> linear_ticks(double most, int count);
 std::vector<double> logarithmic_ticks(double least, double most);
+/// Returns where the x axis is marked, of the points' places `xs`: there, or at round values where
+/// there are many.
+std::vector<double> x_marks(const Plot& plot, const std::set<double>& xs);
+
+/// Returns "12k", "3.4M": three digits at most.
+std::string short_number(double value);
 
 /// Returns text as it may stand between tags and in quoted attributes.
 std::string html_text(std::string_view text);

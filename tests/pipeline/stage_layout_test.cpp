@@ -145,20 +145,6 @@ TEST(StageLayout, ErrorsNameOptionAndFix) {
   EXPECT_EQ(make_stage_layout(accounted, 3).layers(0, 0).count, 3);
 }
 
-TEST(StageLayout, LayoutStringErrorsSayWhatIsMissing) {
-  EXPECT_TRUE(says(error_of(layout_of(2, "Et|t|L"), 2), "3 stages cannot be dealt"));
-  EXPECT_TRUE(says(error_of(layout_of(2, "t|EtL"), 2), "E has to stand 1 time in the first stage"));
-  EXPECT_TRUE(says(error_of(layout_of(2, "EtL|t"), 2), "L has to stand 1 time in the last stage"));
-  EXPECT_TRUE(says(error_of(layout_of(2, "Etm|L"), 1, 1), "m has to stand 1 time in the last"));
-  EXPECT_TRUE(says(error_of(layout_of(2, "Et|tL"), 3), "it has 2 transformer layers (t)"));
-  ParallelConfig p = layout_of(2, "Et|tL");
-  p.account_for_loss_in_pipeline_split = true;
-  EXPECT_TRUE(says(error_of(p, 2), "leave out"));
-  p = layout_of(2, "Et|tL");
-  p.virtual_pipeline_model_parallel_size = 2;
-  EXPECT_TRUE(says(error_of(p, 2), "1 virtual stages per rank"));
-}
-
 }  // namespace stage_layout_test
 
 }  // namespace mpitron::pipeline

@@ -7,8 +7,6 @@
 namespace mpitron::report {
 namespace svg_plot_test {
 
-using Values = std::vector<double>;
-
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -19,15 +17,6 @@ int count(const std::string& text, const std::string& part) {
     ++found;
   }
   return found;
-}
-
-TEST(Ticks, AreRound) {
-  EXPECT_EQ(linear_ticks(1.08, 5), (Values{0, 0.2, 0.4, 0.6000000000000001, 0.8, 1}));
-  EXPECT_EQ(linear_ticks(43000, 5), (Values{0, 10000, 20000, 30000, 40000}));
-  EXPECT_EQ(linear_ticks(0, 5), (Values{0}));
-  EXPECT_EQ(logarithmic_ticks(0.5, 2000), (Values{1, 10, 100, 1000}));
-  EXPECT_EQ(logarithmic_ticks(10, 10), (Values{10}));
-  EXPECT_EQ(logarithmic_ticks(3, 60), (Values{5, 10, 20, 50}));
 }
 
 TEST(SvgPlot, DrawsLinesAndDots) {

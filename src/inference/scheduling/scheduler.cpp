@@ -7,17 +7,16 @@
 #include <algorithm>
 
 #include "autograd/cached_pass.h"
+#include "inference/scheduling/sequence_limits.h"
 #include "inference/scheduling/whole_images.h"
-#include "utils/error.h"
 
 namespace mpitron::inference {
 
 Scheduler::Scheduler(const EngineShape& shape, SchedulerSettings settings, Index depth)
     : shape_(shape),
       settings_(settings),
-      depth_(depth),
       blocks_(shape, settings.prefix_cache && shape.states == 0),  // states end where texts do
-      flights_(static_cast<std::size_t>(depth)) {
+      steps_(depth) {
   for (Index slot = shape.slots - 1; slot >= 0; --slot) {
     free_slots_.push_back(slot);
   }
@@ -26,42 +25,16 @@ Scheduler::Scheduler(const EngineShape& shape, SchedulerSettings settings, Index
   }
 }
 
-/// Refuses what could never run, however long it waits: more positions than the model has, or more
-/// blocks than the cache.
 void Scheduler::add(Sequence& sequence) {
   const Index longest = sequence.longest;
-  if (sequence.size() == 0 || longest > shape_.max_positions) {
-    throw_usage("a sequence of {} tokens was asked for; one has 1 to {}", longest,
-                shape_.max_positions);
-  }
   const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
-  if (encoded > shape_.max_encoded) {
-    throw_usage("the encoder reads at most {} tokens; the prompt has {}", shape_.max_encoded,
-                encoded);
-  }
-  const Index needed = blocks_.blocks_for(longest) + blocks_.blocks_for(encoded);
-  if (needed > shape_.blocks / shape_.block_owners * shape_.block_owners) {
-    throw_usage("a sequence of {} tokens needs {} cache blocks of {} tokens; there are {}",
-                longest + encoded, needed, shape_.block_size, shape_.blocks);
-  }
-  refuse_large_images(sequence);
+  check_length(sequence, shape_, {blocks_.blocks_for(longest), blocks_.blocks_for(encoded)});
+  check_images(sequence, shape_, settings_.draft_tokens > 0 ? settings_.draft_rows : 0);
   const auto most = static_cast<std::size_t>(blocks_.blocks_for(longest));
   sequence.blocks.reserve(most);
   sequence.keys.reserve(most);
   sequence.tokens.reserve(static_cast<std::size_t>(longest + settings_.draft_tokens));
   waiting_.push_back(&sequence);
-}
-
-/// Refuses images that steps never have room for beside answers that go on.
-void Scheduler::refuse_large_images(const Sequence& sequence) const {
-  const Index drafts = settings_.draft_tokens > 0 ? settings_.draft_rows : 0;
-  const Index most = shape_.max_step_tokens - std::max(shape_.slots, drafts);
-  if (shape_.whole_images && longest_image(sequence) > most) {
-    throw_usage(
-        "an image of more than {} positions, which are to come in one step: steps have {} tokens "
-        "(--inference-dynamic-batching-max-tokens-override)",
-        most, shape_.max_step_tokens);
-  }
 }
 
 Index Scheduler::whole(const Sequence& sequence, Index tokens, Index most) const {
@@ -89,11 +62,7 @@ void Scheduler::remove(Sequence& sequence) {
       other->leader = nullptr;
     }
   }
-  for (Index number = flights_ended_; number < flights_begun_; ++number) {
-    for (Part& part : flight(number)) {
-      part.sequence = part.sequence == &sequence ? nullptr : part.sequence;
-    }
-  }
+  steps_.forget(sequence);
 }
 
 void Scheduler::preempt(Sequence& sequence) {
@@ -134,9 +103,8 @@ void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
   const Index known = tokens + sequence.drafts;
   budget_ -= known + own_drafts;
   room_ -= known + own_drafts;
-  flight(flights_begun_)
-      .push_back(
-          {&sequence, first, known + own_drafts, from, sequence.drafts + own_drafts, own_drafts});
+  steps_.next().push_back(
+      {&sequence, first, known + own_drafts, from, sequence.drafts + own_drafts, own_drafts});
   plan_.sequences.push_back(
       {.slot = sequence.slot,
        .first_position = first,
@@ -206,7 +174,7 @@ void Scheduler::plan_running(bool decoding) {
     return !each->under_way && decodes(*each) == decoding;
   };
   // The steps that may still begin get equal shares of the sequences that decode.
-  const Index all = std::ranges::count_if(running_, ready), turns = depth_ - under_way();
+  const Index all = std::ranges::count_if(running_, ready), turns = steps_.depth() - under_way();
   Index left = decoding ? (all + turns - 1) / turns : all;
   draft_budget_ = decoding ? settings_.draft_rows - left : 0;
   for (std::size_t i = 0; i < running_.size() && left > 0 && budget_ > 0; ++i) {
@@ -322,7 +290,7 @@ void Scheduler::admit() {
 /// Drops parts of sequences that were preempted after they were planned, by an older one that reads
 /// its prompt; marks the others as under way.
 void Scheduler::drop_preempted() {
-  std::vector<Part>& parts = flight(flights_begun_);
+  std::vector<StepPart>& parts = steps_.next();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     Sequence& sequence = *parts[i].sequence;
@@ -346,16 +314,15 @@ void Scheduler::group_by_adapter() {
   if (std::ranges::all_of(plan_.sequences, [&](const auto& each) { return number(each) == 0; })) {
     return;
   }
-  std::ranges::stable_sort(flight(flights_begun_), {},
-                           [&](const Part& part) { return number(*part.sequence); });
+  std::ranges::stable_sort(steps_.next(), {},
+                           [&](const StepPart& part) { return number(*part.sequence); });
   std::ranges::stable_sort(plan_.sequences, {}, number);
 }
 
 /// Plans the next step. Where a running sequence was preempted, none is admitted.
 const StepPlan& Scheduler::plan() {
-  MPITRON_CHECK(under_way() < depth_, depth_);
+  steps_.start();
   plan_.clear();
-  flight(flights_begun_).clear();
   plan_.state_copies.swap(forked_states_);
   budget_ = room_ = shape_.max_step_tokens;
   const Index before = preemptions_;
@@ -367,13 +334,15 @@ const StepPlan& Scheduler::plan() {
   }
   drop_preempted();
   group_by_adapter();
-  flights_begun_ += plan_.empty() ? 0 : 1;
+  if (!plan_.empty()) {
+    steps_.begin();
+  }
   return plan_;
 }
 
 void Scheduler::sit_out() {
-  MPITRON_CHECK(under_way() < depth_, depth_);
-  flight(flights_begun_++).clear();
+  steps_.start();
+  steps_.begin();
 }
 
 Index Scheduler::cached_beginning(std::span<const TokenId> tokens, const std::string& salt) {
@@ -397,12 +366,7 @@ Index Scheduler::tokens_ahead() const {
   return tokens;
 }
 
-std::vector<Scheduler::Part>& Scheduler::oldest() {
-  MPITRON_CHECK(under_way() > 0, flights_begun_);
-  return flight(flights_ended_);
-}
-
-void Scheduler::add_own_drafts(const Part& part, std::span<const TokenId> drafts) {
+void Scheduler::add_own_drafts(const StepPart& part, std::span<const TokenId> drafts) {
   Sequence& sequence = *part.sequence;
   sequence.tokens.insert(sequence.tokens.end(), drafts.begin(), drafts.end());
   sequence.drafts = static_cast<Index>(drafts.size());
@@ -410,7 +374,7 @@ void Scheduler::add_own_drafts(const Part& part, std::span<const TokenId> drafts
 
 /// Notes what a part has computed: drafts that were not drawn are cut off, blocks that became full
 /// get their names.
-void Scheduler::computed(const Part& part, Index drawn) {
+void Scheduler::computed(const StepPart& part, Index drawn) {
   Sequence& sequence = *part.sequence;
   sequence.under_way = false;
   sequence.encoder.done = true;
@@ -430,7 +394,7 @@ void Scheduler::computed(const Part& part, Index drawn) {
 
 void Scheduler::abandon() {
   for (; under_way() > 0; end_oldest()) {
-    for (const Part& part : oldest()) {
+    for (const StepPart& part : oldest()) {
       if (part.sequence != nullptr) {
         part.sequence->under_way = false;
         part.sequence->tokens.resize(static_cast<std::size_t>(part.sequence->size()));

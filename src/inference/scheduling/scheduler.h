@@ -4,6 +4,7 @@
 
 #include "inference/scheduling/prompt_lookup.h"
 #include "inference/scheduling/sequence_blocks.h"
+#include "inference/scheduling/steps_under_way.h"
 
 namespace mpitron::inference {
 
@@ -43,32 +44,22 @@ class Scheduler {
   /// Lists who waits for a sequence to have computed its prompt, in order of arrival.
   std::vector<Sequence*> followers(const Sequence& leader) const;
 
-  /// A sequence's share of a step under way; null once it was removed.
-  struct Part {
-    Sequence* sequence = nullptr;
-    Index first_position = 0;
-    Index tokens = 0;       // drafts included
-    Index logits_from = 0;  // of them
-    Index drafts = 0;       // those of the engine included
-    Index own_drafts = 0;   // of the engine, which the sequence does not know yet
-
-    Index rows() const { return tokens - logits_from; }
-  };
+  using Part = StepPart;
   /// The next step, which is under way from now on unless it is empty: nobody has work that is not
   /// under way. Valid until the next call.
   const StepPlan& plan();
   /// A step of others, without a part of these sequences, is under way.
   void sit_out();
-  Index under_way() const { return flights_begun_ - flights_ended_; }
+  Index under_way() const { return steps_.count(); }
   /// Returns the parts of the oldest step under way.
-  std::vector<Part>& oldest();
+  std::vector<Part>& oldest() { return steps_.oldest(); }
   /// The drafts that the engine made for a part.
   static void add_own_drafts(const Part& part, std::span<const TokenId> drafts);
   /// Notes that what a part was planned for is in the cache, with as many of its drafts as were
   /// drawn.
   void computed(const Part& part, Index drawn);
   /// The oldest step has ended.
-  void end_oldest() { ++flights_ended_; }
+  void end_oldest() { steps_.end_oldest(); }
   /// Forgets the steps under way, of which nothing was computed.
   void abandon();
 
@@ -88,7 +79,6 @@ class Scheduler {
   Index reading() const;
   void limit_prompts();
   Index plan_tokens(Sequence& sequence);
-  void refuse_large_images(const Sequence& sequence) const;
   Index whole(const Sequence& sequence, Index tokens, Index most) const;
   Index add_drafts(Sequence& sequence, Index tokens);
   void admit();
@@ -100,13 +90,9 @@ class Scheduler {
   void stop_running(Sequence& sequence);
   void preempt(Sequence& sequence);
   Index state_place(const Sequence& sequence, bool other) const;
-  std::vector<Part>& flight(Index number) {
-    return flights_[static_cast<std::size_t>(number % depth_)];
-  }
 
   EngineShape shape_;
   SchedulerSettings settings_;
-  Index depth_;
   SequenceBlocks blocks_;
   PromptLookup lookup_;
   std::vector<Index> free_slots_;
@@ -114,8 +100,7 @@ class Scheduler {
   std::vector<Sequence*> running_;  // in the order in which they began
   std::vector<PlaceCopy> forked_states_;
   StepPlan plan_;
-  std::vector<std::vector<Part>> flights_;
-  Index flights_begun_ = 0, flights_ended_ = 0;
+  StepsUnderWay steps_;
   Index budget_ = 0, draft_budget_ = 0;  // tokens that the step under construction may still have
   Index room_ = 0;  // and that it may have where one image makes more of them than the budget
   Index preemptions_ = 0, cached_tokens_ = 0, drafted_ = 0, drawn_drafts_ = 0;

@@ -1,11 +1,9 @@
-#include <charconv>
 #include <memory>
 
 #include "tokenizers/hugging_face/hf_pattern.h"
 #include "tokenizers/hugging_face/hf_steps.h"
 #include "tokenizers/text/byte_alphabet.h"
 #include "tokenizers/text/unicode_text.h"
-#include "utils/text/utf8.h"
 
 // The decoders of a tokenizer.json: each rewrites the list of tokens, the last step joins it.
 // Kinds, members and their defaults are those of the tokenizers crate.
@@ -88,36 +86,6 @@ TokenRule make_replace_decoder(const JsonView& spec) {
   };
 }
 
-/// Turns a run of byte tokens into the text of its bytes, or into one U+FFFD for each byte where
-/// they are no UTF-8.
-TokenRule make_byte_fallback(const JsonView&) {
-  return [](Tokens& tokens) {
-    Tokens out;
-    std::string bytes;
-    const auto flush = [&] {
-      if (bytes.empty()) {
-        return;
-      }
-      if (replace_invalid_utf8(bytes) == bytes) {
-        out.push_back(bytes);
-      } else {
-        out.insert(out.end(), bytes.size(), "\xEF\xBF\xBD");
-      }
-      bytes.clear();
-    };
-    for (const std::string& token : tokens) {
-      if (const int byte = fallback_byte(token); byte >= 0) {
-        bytes += static_cast<char>(byte);
-      } else {
-        flush();
-        out.push_back(token);
-      }
-    }
-    flush();
-    tokens = std::move(out);
-  };
-}
-
 TokenRule make_strip_decoder(const JsonView& spec) {
   const std::string content = spec.at("content").text();
   const Index start = spec.has("start") ? spec.at("start").integer() : 0;
@@ -161,15 +129,6 @@ constexpr HfKind<TokenRule> kDecoders[] = {
 };
 
 }  // namespace
-
-int fallback_byte(std::string_view token) {
-  unsigned value = 0;
-  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) {
-    return -1;
-  }
-  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, value, 16);
-  return error == std::errc() && end == token.data() + 5 ? static_cast<int>(value) : -1;
-}
 
 TokenRule make_hf_decoder(const JsonView& spec) {
   if (spec.is_null()) {

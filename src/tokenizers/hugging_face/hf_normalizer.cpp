@@ -15,17 +15,6 @@
 namespace mpitron::tokenizers {
 namespace {
 
-/// Calls handle(code point, its bytes) for every character; a byte that is none counts as one.
-template <class Handle>
-void for_characters(std::string_view text, Handle&& handle) {
-  while (!text.empty()) {
-    const Utf8Char next = decode_utf8(text);
-    const auto bytes = static_cast<std::size_t>(next.bytes == 0 ? 1 : next.bytes);
-    handle(next.code_point, text.substr(0, bytes));
-    text.remove_prefix(bytes);
-  }
-}
-
 TextRule make_normal_form(NormalForm form) {
   return [form](std::string& text) { text = normalize(text, form); };
 }

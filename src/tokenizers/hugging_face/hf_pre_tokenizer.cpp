@@ -1,11 +1,10 @@
 #include <utility>
 #include <vector>
 
+#include "tokenizers/hugging_face/hf_cuts.h"
 #include "tokenizers/hugging_face/hf_pattern.h"
 #include "tokenizers/hugging_face/hf_steps.h"
-#include "tokenizers/split/split_lexer.h"
 #include "tokenizers/text/unicode_text.h"
-#include "utils/text/utf8.h"
 
 // The pre-tokenizers of a tokenizer.json: rules that cut a text into the pieces which the model
 // encodes one by one. Kinds, members and their defaults are those of the tokenizers crate.
@@ -14,52 +13,12 @@ namespace mpitron::tokenizers {
 namespace {
 
 using Behavior = TextPieces::Behavior;
-using Cut = std::function<void(TextPieces&)>;
-using Parts = std::vector<TextPieces::Part>;
+using Cut = HfCut;
 
 Behavior parse_behavior(const JsonView& spec, const char* key) {
   return static_cast<Behavior>(spec.choose(
       key, {"Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous"},
       static_cast<Index>(Behavior::isolated)));
-}
-
-/// Cuts text into parts: characters of class 0 that follow each other are one part without a match,
-/// every other character is a match of its own.
-template <class ClassOf>
-void cut_runs(std::string_view text, ClassOf&& class_of, Parts& parts) {
-  int previous = -1;
-  for (std::size_t at = 0; at < text.size();) {
-    const Utf8Char next = decode_utf8(text.substr(at));
-    const auto bytes = static_cast<std::size_t>(next.bytes == 0 ? 1 : next.bytes);
-    const int kind = class_of(next.code_point);
-    if (kind == previous && kind == 0) {
-      parts.back().text = {parts.back().text.data(), parts.back().text.size() + bytes};
-    } else {
-      parts.push_back({text.substr(at, bytes), kind != 0});
-    }
-    previous = kind;
-    at += bytes;
-  }
-}
-
-/// Makes every character for which `matches` holds a match of its own.
-Cut cut_characters(Behavior behavior, bool (*matches)(std::uint32_t)) {
-  return [behavior, matches](TextPieces& pieces) {
-    pieces.split(behavior, [matches](std::string_view text, Parts& parts) {
-      cut_runs(
-          text, [matches](std::uint32_t c) { return matches(c) ? 1 : 0; }, parts);
-    });
-  };
-}
-
-Cut cut_pattern(HfPattern pattern, Behavior behavior, bool invert) {
-  return [pattern = std::move(pattern), behavior, invert](TextPieces& pieces) {
-    pieces.split(behavior, [&](std::string_view text, Parts& parts) {
-      pattern.for_each_part(text, [&](std::string_view part, bool is_match) {
-        parts.push_back({part, is_match != invert});
-      });
-    });
-  };
 }
 
 /// Cuts by GPT-2's pattern. Pieces stay bytes: the model knows the alphabet that stands for them.
@@ -73,12 +32,7 @@ Cut make_byte_level_cut(const JsonView& spec) {
       });
     }
     if (use_regex) {
-      pieces.split(Behavior::isolated, [](std::string_view text, Parts& parts) {
-        Gpt2Lexer lexer(text);
-        for (std::string_view piece = lexer.next(); !piece.empty(); piece = lexer.next()) {
-          parts.push_back({piece, false});
-        }
-      });
+      cut_by_gpt2(pieces);
     }
   };
 }
@@ -117,26 +71,8 @@ Cut make_split(const JsonView& spec) {
                      spec.boolean("invert", false));
 }
 
-/// Cuts as the regular expression \w+|[^\w\s]+ does, and drops white space.
 Cut make_whitespace(const JsonView&) {
-  return [](TextPieces& pieces) {
-    pieces.split(Behavior::removed, [](std::string_view text, Parts& parts) {
-      int previous = -1;
-      for (std::size_t at = 0; at < text.size();) {
-        const Utf8Char next = decode_utf8(text.substr(at));
-        const auto bytes = static_cast<std::size_t>(next.bytes == 0 ? 1 : next.bytes);
-        const std::uint32_t c = next.code_point;
-        const int kind = is_white_space(c) ? 2 : is_word(c) ? 1 : 0;
-        if (kind == previous) {
-          parts.back().text = {parts.back().text.data(), parts.back().text.size() + bytes};
-        } else {
-          parts.push_back({text.substr(at, bytes), kind == 2});
-        }
-        previous = kind;
-        at += bytes;
-      }
-    });
-  };
+  return cut_words;
 }
 
 Cut make_digits(const JsonView& spec) {

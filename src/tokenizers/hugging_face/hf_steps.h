@@ -18,6 +18,9 @@ int fallback_byte(std::string_view token);
 /// Rewrites a list of tokens on its way back to text.
 using TokenRule = std::function<void(std::vector<std::string>&)>;
 
+/// Makes the decoder ByteFallback, which turns such tokens into text.
+TokenRule make_byte_fallback(const JsonView& spec);
+
 /// Makes the `decoder` of a tokenizer.json; an empty function for null (tokens with spaces between
 /// them). Error(data) with the JSON path for a kind that is not supported.
 TokenRule make_hf_decoder(const JsonView& spec);

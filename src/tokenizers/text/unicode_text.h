@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "utils/text/utf8.h"
+
 namespace mpitron::tokenizers {
 
 enum class NormalForm { nfc, nfd, nfkc, nfkd };
@@ -62,5 +64,16 @@ bool is_ascii(std::string_view text);
 
 /// Error(data) names the first byte that is not UTF-8.
 std::u32string decode(std::string_view text);
+
+/// Calls handle(code point, its bytes) for every character; a byte that is none counts as one.
+template <class Handle>
+void for_characters(std::string_view text, Handle&& handle) {
+  while (!text.empty()) {
+    const Utf8Char next = decode_utf8(text);
+    const auto bytes = static_cast<std::size_t>(next.bytes == 0 ? 1 : next.bytes);
+    handle(next.code_point, text.substr(0, bytes));
+    text.remove_prefix(bytes);
+  }
+}
 
 }  // namespace mpitron::tokenizers

@@ -73,14 +73,5 @@ TEST_F(BpeModelFiles, MergesOfAnotherVocabulary) {
   expect_error("merges.txt:3: token \"qz\" is not in");
 }
 
-TEST_F(BpeModelFiles, MalformedMerges) {
-  write(merges_, "h e\nhe\n");
-  expect_error("merges.txt:2: two tokens with one space");
-  write(merges_, "h e\ni n\nh e\n");
-  expect_error("merges.txt:3: the merge \"h e\" appears twice");
-  write(merges_, "#version: 0.2\n");
-  expect_error("holds no merge");
-}
-
 }  // namespace bpe_model_test
 }  // namespace mpitron::tokenizers

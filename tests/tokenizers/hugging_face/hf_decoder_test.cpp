@@ -73,17 +73,6 @@ TEST(HfDecoder, WordPieceJoinsAndCleansUp) {
   EXPECT_EQ(decode(R"({"type":"WordPiece"})", {"a", "'", "b"}), "a ' b");  // token by token
 }
 
-TEST(HfDecoder, ByteFallbackReadsWholeRuns) {
-  const std::string json = R"({"type":"ByteFallback"})";
-  EXPECT_EQ(tokens_of(json, {"<0xE4>", "<0xbd>", "<0xA0>"}), Texts{"你"});
-  EXPECT_EQ(tokens_of(json, {"a", "<0x41>", "<0xFF>"}), (Texts{"a", "\ufffd", "\ufffd"}));
-  EXPECT_EQ(tokens_of(json, {"<0xC0>", "<0x80>"}), (Texts{"\ufffd", "\ufffd"}));
-  EXPECT_EQ(tokens_of(json, {"<0x00>"}), Texts{std::string(1, '\0')});
-  const Texts others = {"<0xG1>", "<0x1G>", "<0x1>", "<0x100>", "<0X41>", "<0x41)", "<0x-1>", ""};
-  EXPECT_EQ(tokens_of(json, others), others);
-  EXPECT_EQ(tokens_of(json, {}), Texts{});
-}
-
 TEST(HfDecoder, BpeFuseAndStrip) {
   EXPECT_EQ(tokens_of(R"({"type":"BPEDecoder"})", {"a</w>b", "c</w>"}), (Texts{"a b", "c"}));
   EXPECT_EQ(decode(R"({"type":"BPEDecoder","suffix":"_"})", {"a_", "b</w>"}), "a b</w>");

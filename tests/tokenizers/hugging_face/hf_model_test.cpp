@@ -50,33 +50,6 @@ TEST(HfModel, WordPieceTakesTheLongest) {
   EXPECT_EQ(encode(*other, "a" + std::string(100, 'd')), TokenIds{0});
 }
 
-TEST(HfModel, UnigramTakesTheBestSum) {
-  const auto model =
-      model_of(R"({"vocab":[["<unk>",0],["a",-1],["b",-1],["ab",-3],["abb",-2]],"unk_id":0})");
-  EXPECT_EQ(encode(*model, "ab"), (TokenIds{1, 2}));
-  EXPECT_EQ(encode(*model, "abb"), TokenIds{4});
-  EXPECT_EQ(encode(*model, "axyb"), (TokenIds{1, 0, 2}));  // one unknown token for both
-  EXPECT_EQ(encode(*model, "\u00e9"), TokenIds{0});
-  EXPECT_EQ(encode(*model, ""), TokenIds{});
-}
-
-TEST(HfModel, UnigramFallsBackToBytes) {
-  const std::string pieces = R"([["<unk>",0],["a",-1],["<0xC3>",-9],["<0xA9>",-9]])";
-  const auto model =
-      model_of(R"({"type":"Unigram","unk_id":0,"byte_fallback":true,"vocab":)" + pieces + "}");
-  EXPECT_EQ(encode(*model, "a\u00e9"), (TokenIds{1, 2, 3}));
-  EXPECT_EQ(encode(*model, "\u00e8"), TokenIds{0});  // one byte has no token
-  const auto plain = model_of(R"({"type":"Unigram","unk_id":0,"vocab":)" + pieces + "}");
-  EXPECT_EQ(encode(*plain, "a\u00e9"), (TokenIds{1, 0}));
-}
-
-TEST(HfModel, UnigramWithoutUnknown) {
-  const auto model = model_of(R"({"type":"Unigram","vocab":[["a",-1]],"unk_id":null})");
-  EXPECT_EQ(encode(*model, "aa"), (TokenIds{0, 0}));
-  EXPECT_EQ(test::message_of([&] { encode(*model, "axy"); }),
-            "\"xy\" cannot be encoded: the Unigram model has no unk_id");
-}
-
 TEST(HfModel, BpeWithOrWithoutItsType) {
   const std::string rest = R"("vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]})";
   for (const char* start : {"{", R"({"type":"BPE",)"}) {
@@ -98,21 +71,6 @@ TEST(HfModel, ComplainsAboutVocabularies) {
                       "vocab[1] is [\"a\",1]: token \"a\" with id 1 appears twice"));
   EXPECT_TRUE(
       refused(R"({"type":"Unigram","vocab":[["a"]]})", "vocab[0] is [\"a\"]: it has too few"));
-}
-
-TEST(HfModel, ComplainsAboutUnknownIds) {
-  const auto unigram = [](const std::string& unknown) {
-    return R"({"type":"Unigram","vocab":[["a",0]],"unk_id":)" + unknown + "}";
-  };
-  EXPECT_TRUE(refused(R"({"type":"Unigram","vocab":[]})", "its vocabulary is empty"));
-  EXPECT_TRUE(refused(unigram("1"), "its unk_id is outside"));
-  EXPECT_TRUE(refused(unigram("-2"), "its unk_id is outside"));
-}
-
-// 2^32 must not become the id 0.
-TEST(HfModel, ComplainsAboutUnknownIdsBeyond32Bits) {
-  EXPECT_TRUE(refused(R"({"type":"Unigram","vocab":[["a",0]],"unk_id":4294967296})",
-                      "its unk_id is outside"));
 }
 
 TEST(HfModel, ComplainsAboutTypes) {
