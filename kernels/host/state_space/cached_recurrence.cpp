@@ -93,17 +93,33 @@ template <class T>
 void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, Index begin,
               std::span<const T> zeros) {
   const ConvRows<T> x(k, piece, begin, zeros.data());
+  const SampleRows<const T> inner(k.x, 0, begin);
   const SampleRows<T> y(k.y, 0, begin);
   const auto count = static_cast<Index>(zeros.size());
-  for (Index i = 0; i < piece.rows; ++i) {
+  const auto write = [&](Index i, Index c, Float sum, auto lanes) {
+    simd::store(y[piece.first_row + i] + c, sum * simd::sigmoid(sum).value, lanes);
+  };
+  for (Index i = 0; i < piece.rows;) {
+    if (taps.width() == kUsualTaps && i >= kUsualTaps - 1 && i + kConvSteps <= piece.rows) {
+      simd::for_lanes(count, [&](Index c, auto lanes) {
+        const ConvSteps steps(inner, taps, piece.first_row + i, c, lanes);
+#pragma GCC unroll 8
+        for (Index step = 0; step < kConvSteps; ++step) {
+          write(i + step, c, steps.sums[step], lanes);
+        }
+      });
+      i += kConvSteps;
+      continue;
+    }
     simd::for_lanes(count, [&](Index c, auto lanes) {
       Float sum = simd::load(taps.bias() + c, lanes);
       for (Index tap = 0; tap < taps.width(); ++tap) {
         sum = simd::fma(simd::load(x[i - taps.width() + 1 + tap] + c, lanes),
                         simd::load(taps.row(tap) + c, lanes), sum);
       }
-      simd::store(y[piece.first_row + i] + c, sum * simd::sigmoid(sum).value, lanes);
+      write(i, c, sum, lanes);
     });
+    ++i;
   }
   x.leave(count);
 }
