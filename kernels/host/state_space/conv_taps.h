@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/state_space/sample_rows.h"
 
 namespace mpitron::kernels::host {
@@ -39,37 +38,6 @@ class Taps {
  private:
   Index width_, columns_;
   std::vector<float> values_;
-};
-
-inline constexpr Index kConvSteps = 8;  // positions that share what they load
-inline constexpr Index kUsualTaps = 4;  // of a convolution that has such steps
-
-/// What the activation gets at kConvSteps positions from i on in lanes c, where all taps see rows
-/// of x; what is loaded is kept in `inputs`.
-struct ConvSteps {
-  simd::Float taps[kUsualTaps], inputs[kUsualTaps - 1 + kConvSteps], sums[kConvSteps];
-
-  template <class T, class Lanes>
-  [[gnu::always_inline]] ConvSteps(const SampleRows<const T>& x, const Taps& from, Index i, Index c,
-                                   Lanes lanes) {
-#pragma GCC unroll 4
-    for (Index k = 0; k < kUsualTaps; ++k) {
-      taps[k] = simd::load(from.row(k) + c, lanes);
-    }
-#pragma GCC unroll 16
-    for (Index step = 0; step < kUsualTaps - 1 + kConvSteps; ++step) {
-      inputs[step] = simd::load(x[i - kUsualTaps + 1 + step] + c, lanes);
-    }
-#pragma GCC unroll 8
-    for (Index step = 0; step < kConvSteps; ++step) {
-      fetch(x[i + kConvSteps + step] + c);
-      sums[step] = simd::load(from.bias() + c, lanes);
-#pragma GCC unroll 4
-      for (Index k = 0; k < kUsualTaps; ++k) {
-        sums[step] = simd::fma(inputs[step + k], taps[k], sums[step]);
-      }
-    }
-  }
 };
 
 }  // namespace mpitron::kernels::host
