@@ -37,7 +37,13 @@ template <class T, class Lanes>
 /// The same for kSteps positions from i on, all of whose taps see their document: what is loaded is
 /// kept in `inputs`.
 struct ConvSteps {
+  static constexpr Index kTogether = Several::kCount;
   Float taps[kUsual], inputs[kUsual - 1 + kSteps], sums[kSteps];
+
+  /// Sums of positions that are activated side by side, the first of which is `step`.
+  [[gnu::always_inline]] Several together(Index step) const {
+    return {{sums[step], sums[step + 1], sums[step + 2], sums[step + 3]}};
+  }
 
   template <class T, class Lanes>
   [[gnu::always_inline]] ConvSteps(const SampleRows<const T>& x, const Taps& from, Index i, Index c,
@@ -76,9 +82,10 @@ class StepResults {
                                     Store store) const {
     for (Index step = 0; step < kSteps; ++step) {
       T* const row = to[first + step] + c;
-      simd::for_lanes(count, [&](Index j, auto lanes) {
-        store(row + j, simd::load(rows_[step] + j, lanes), lanes);
-      });
+      for_several(
+          count, [&](Index j, auto lanes) __attribute__((always_inline)) {
+            host::write(store, row + j, read(rows_[step] + j, lanes), lanes);
+          });
     }
   }
 
@@ -123,10 +130,13 @@ void convolve(const CausalConvForward& k, const Taps& taps, Index begin, Index c
         for_channel_tiles(count, [&](Index first, Index columns) {
           simd::for_lanes(columns, [&](Index c, auto lanes) {
             const ConvSteps steps(x, taps, i, first + c, lanes);
-#pragma GCC unroll 8
-            for (Index step = 0; step < kSteps; ++step) {
-              const Float sum = steps.sums[step];
-              results.put(step, c, silu<T>(sum).value, lanes);
+#pragma GCC unroll 2
+            for (Index step = 0; step < kSteps; step += ConvSteps::kTogether) {
+              const Several opened = silu<T>(steps.together(step)).value;
+#pragma GCC unroll 4
+              for (Index i = 0; i < ConvSteps::kTogether; ++i) {
+                results.put(step + i, c, opened.v[i], lanes);
+              }
             }
           });
           results.write(y, i, first, columns, store);
@@ -248,12 +258,15 @@ class ChannelGradients {
     }
     float* const bias = sums_.row(kUsual) + channel;
     Float to_bias = simd::load(bias, lanes);
-#pragma GCC unroll 8
-    for (Index step = 0; step < kSteps; ++step) {
-      fetch(dy[i + kSteps + step] + channel);
-      const Float given = simd::load(dy[i + step] + channel, lanes);
-      gradients[kBefore + step] = through_silu(given, steps.sums[step]);
-      to_bias += gradients[kBefore + step];
+#pragma GCC unroll 2
+    for (Index step = 0; step < kSteps; step += ConvSteps::kTogether) {
+      const Several slopes = silu<T>(steps.together(step)).slope;
+#pragma GCC unroll 4
+      for (Index at = step; at < step + ConvSteps::kTogether; ++at) {
+        fetch(dy[i + kSteps + at] + channel);
+        gradients[kBefore + at] = simd::load(dy[i + at] + channel, lanes) * slopes.v[at - step];
+        to_bias += gradients[kBefore + at];
+      }
     }
     simd::store(bias, to_bias, lanes);
 #pragma GCC unroll 4
