@@ -85,6 +85,7 @@ std::vector<Constraint> model_run_constraints() {
                           optimizer_constraints(),
                           later_release_constraints(),
                           gemma_constraints(),
+                          llama4_constraints(),
                           hybrid_constraints(),
                           recurrent_constraints(),
                           finetuning_constraints(),

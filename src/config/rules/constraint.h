@@ -41,6 +41,7 @@ std::span<const Constraint> position_constraints();
 std::span<const Constraint> layer_constraints();
 std::span<const Constraint> later_release_constraints();
 std::span<const Constraint> gemma_constraints();
+std::span<const Constraint> llama4_constraints();
 std::span<const Constraint> hybrid_constraints();
 std::span<const Constraint> recurrent_constraints();
 std::span<const Constraint> fp8_constraints();
