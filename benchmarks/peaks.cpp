@@ -37,9 +37,12 @@ float sum_of(const float* x, Index count) {
 namespace {
 template <class T>
 void silus_of(const T* x, T* y, Index count) {
-  for (Index i = 0; i < count; i += simd::kLanes) {
-    simd::store(y + i, kernels::host::silu<T>(simd::load(x + i)).value);
-  }
+  namespace host = kernels::host;
+  host::for_several(
+      count, [&](Index i, auto lanes) __attribute__((always_inline)) {
+        host::write(host::PlainStore{}, y + i, host::silu<T>(host::read(x + i, lanes)).value,
+                    lanes);
+      });
 }
 }  // namespace
 

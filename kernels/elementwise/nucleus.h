@@ -32,6 +32,26 @@ struct NucleusBorder {
   }
 };
 
+/// Finds the ids of all weights of one value, ascending. Weights of a block whose sum is below that
+/// value are none, whatever they are.
+///
+/// Numerical contract
+///   types:      fp64, ids int64
+///   arithmetic: none, and no rounding
+struct AlikeWeights {
+  static constexpr const char* name = "alike_weights";
+  In weights;         // [v]
+  In sums;            // [token_blocks(v)]
+  Out ids;            // [v], of which the first `count` are written
+  Out count;          // int64 [1]
+  double weight = 0;  // above 0
+
+  template <class F>
+  void views(F&& f) const {
+    f("weights", weights), f("sums", sums), f("ids", ids), f("count", count);
+  }
+};
+
 /// Makes weights below the least 0, and sums up what is left of each block; a block whose sum is 0
 /// stays as it is.
 ///
@@ -53,8 +73,10 @@ struct KeepWeights {
 Index workspace_bytes(const device::HostStream&, const NucleusBorder&);
 
 void run(device::ReferenceStream&, const NucleusBorder&);
+void run(device::ReferenceStream&, const AlikeWeights&);
 void run(device::ReferenceStream&, const KeepWeights&);
 void run(device::HostStream&, const NucleusBorder&);
+void run(device::HostStream&, const AlikeWeights&);
 void run(device::HostStream&, const KeepWeights&);
 
 }  // namespace mpitron::kernels

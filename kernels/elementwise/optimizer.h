@@ -74,6 +74,7 @@ struct SgdStep {
 /// where the sign of 0 is 0; m = b2 m + (1 - b2) g.
 struct LionStep {
   static constexpr const char* name = "lion_step";
+  static constexpr const char* name_of_many = "lion_steps";
   InOut param, exp_avg;  // [n], fp32
   In grad;               // [n]
   Out model_param;       // [n], optional
@@ -104,6 +105,7 @@ struct Steps {
 };
 using AdamSteps = Steps<AdamStep>;
 using SgdSteps = Steps<SgdStep>;
+using LionSteps = Steps<LionStep>;
 
 /// bins += sum of squares over x (exact_sum.h); infinite exactly where x holds an infinity or
 /// NaN.
@@ -150,6 +152,7 @@ void run(device::CudaStream&, const AdamSteps&);
 void run(device::CudaStream&, const SgdStep&);
 void run(device::CudaStream&, const SgdSteps&);
 void run(device::CudaStream&, const LionStep&);
+void run(device::CudaStream&, const LionSteps&);
 void run(device::CudaStream&, const SumOfSquares&);
 void run(device::CudaStream&, const CountZeros&);
 

@@ -33,11 +33,11 @@ struct Initialization {
 struct Placement {
   tensor::Shard shard = {};  // which part of it `value` is
   Index unit = 0;  // the layer that it is gathered with where it lies in pieces; 0: outside layers
-  /// Says that it is an expert's: other ranks hold its replicas than those of other layers, and no
-  /// two ranks of one replica hold the same.
+  /// Says that it is an expert's: other ranks hold its replicas and share it in pieces than those
+  /// of other layers.
   bool expert = false;
-  /// The values are the same on every tensor parallel rank, but each knows only a part of the
-  /// gradient's sum (of its rows of the sequence, of its heads): summed once a step.
+  /// The values are the same on every rank that shares the layer (the expert), but each knows only
+  /// a part of the gradient's sum (of its rows of the sequence, of its heads): summed once a step.
   bool sum_over_tensor = false;
   // A tied weight that first and last pipeline stage hold, and the first counts in norms.
   bool shared_over_stages = false;
@@ -80,12 +80,12 @@ struct Parameter {
   /// Returns the shape of what lies on this rank.
   Shape local_shape() const { return four_bits ? four_bits->shape() : value.shape(); }
   Index local_bytes() const { return four_bits ? four_bits->bytes() : value.view().bytes(); }
-  /// Whether this rank of the tensor parallel group counts it in a norm over all parameters: a
-  /// shard counts where it lies, what all ranks have counts once.
-  bool counts_in_norm(Index tensor_rank) const {
-    const bool whole = !placement.expert && placement.shard.whole();
+  /// Whether this rank of those that share the layer (the expert) counts it in a norm over all
+  /// parameters: a shard counts where it lies, what all ranks have counts once.
+  bool counts_in_norm(Index sharing_rank) const {
     const bool changes = !role.frozen && !role.held;
-    return changes && !placement.counted_elsewhere && (!whole || tensor_rank == 0);
+    const bool here = !placement.shard.whole() || sharing_rank == 0;
+    return changes && !placement.counted_elsewhere && here;
   }
 };
 

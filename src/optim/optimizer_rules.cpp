@@ -61,21 +61,24 @@ void Optimizer::update_sgd(const RuleInputs& inputs, std::span<const Due> due) {
 }
 
 void Optimizer::update_lion(const RuleInputs& inputs, std::span<const Due> due) {
+  std::vector<kernels::LionStep> steps;
   for (const auto& [slot, gradient] : due) {
     const auto rates = inputs.scheduler.rates(slot->group, slot->bounds);
-    kernels::LionStep step{.param = slot->master.values().view(),
-                           .exp_avg = slot->first.values().view(),
-                           .grad = gradient.view(),
-                           .model_param = {},
-                           .lr = static_cast<float>(rates.learning_rate),
-                           .beta1 = static_cast<float>(config_.lion_beta1),
-                           .beta2 = static_cast<float>(config_.lion_beta2),
-                           .weight_decay = static_cast<float>(rates.weight_decay),
-                           .grad_scale = inputs.gradient_scale};
+    kernels::LionStep& step =
+        steps.emplace_back(kernels::LionStep{.param = slot->master.values().view(),
+                                             .exp_avg = slot->first.values().view(),
+                                             .grad = gradient.view(),
+                                             .lr = static_cast<float>(rates.learning_rate),
+                                             .beta1 = static_cast<float>(config_.lion_beta1),
+                                             .beta2 = static_cast<float>(config_.lion_beta2),
+                                             .weight_decay = static_cast<float>(rates.weight_decay),
+                                             .grad_scale = inputs.gradient_scale});
     if (has_master(*slot)) {
       step.model_param = slot->value.view();
     }
-    device::launch(inputs.home.stream(), step);
+  }
+  if (!steps.empty()) {
+    device::launch(inputs.home.stream(), kernels::LionSteps{steps});
   }
 }
 

@@ -18,10 +18,15 @@ TEST(Parameter, AShardCountsOnEveryRankAndACopyOnceInTheNorm) {
   EXPECT_FALSE(bias.counts_in_norm(1));
 }
 
-/// Ranks that share the tensors of other layers hold different experts, or pieces of the same.
-TEST(Parameter, AnExpertCountsWhereItLies) {
-  const Parameter expert{.name = "expert", .shape = {4}, .placement = {.expert = true}};
-  EXPECT_TRUE(expert.counts_in_norm(0) && expert.counts_in_norm(1));
+/// A factor of an update that all ranks of an expert have, beside one that they share in pieces.
+TEST(Parameter, AnExpertsFactorCountsOnceAmongTheRanksThatShareTheExpert) {
+  const Parameter whole{.name = "a", .shape = {4}, .placement = {.expert = true}};
+  EXPECT_TRUE(whole.counts_in_norm(0));
+  EXPECT_FALSE(whole.counts_in_norm(1));
+  const Parameter piece{.name = "b",
+                        .shape = {4},
+                        .placement = {.shard = {.dim = 0, .ranges = {{2, 4}}}, .expert = true}};
+  EXPECT_TRUE(piece.counts_in_norm(0) && piece.counts_in_norm(1));
 }
 
 }  // namespace parameter_test

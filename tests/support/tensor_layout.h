@@ -142,7 +142,8 @@ inline RankStep run_rank(const config::ModelConfig& config, const comm::Parallel
         .shape = parameter.shape,
         .shard = parameter.placement.shard,
         .sum_over_tensor = parameter.placement.sum_over_tensor,
-        .counts_in_norm = parameter.counts_in_norm(groups.tensor->rank()),
+        .counts_in_norm = parameter.counts_in_norm(
+            (parameter.placement.expert ? groups.expert_tensor : groups.tensor)->rank()),
         .weights = values_of(parameter.value),
         .gradient = values_of(parameter.sink.main_grad)};
   }

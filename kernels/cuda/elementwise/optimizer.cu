@@ -207,6 +207,7 @@ struct LionTensor {
   bool packed = false;
   float lr, beta1, beta2, keep, grad_scale;
 
+  LionTensor() = default;
   explicit LionTensor(const LionStep& k)
       : param(k.param),
         exp_avg(k.exp_avg),
@@ -222,8 +223,10 @@ struct LionTensor {
         grad_scale(k.grad_scale) {}
 };
 
-__global__ void lion_packs(const __grid_constant__ LionTensor a) {
-  for_packs(a.n, a.packed, thread_of_grid(), [&](Index i, auto width) {
+__global__ void lion_packs(const __grid_constant__ Table<LionTensor> table) {
+  const Share<LionTensor>& share = table.share();
+  const LionTensor& a = share.tensor;
+  for_packs(a.n, a.packed, share.thread(), [&](Index i, auto width) {
     auto grad = a.grad.load(i, width), average = a.exp_avg.load(i, width);
     auto param = a.param.load(i, width);
     for (int j = 0; j < width; ++j) {
@@ -302,7 +305,11 @@ void run(device::CudaStream& stream, const SgdSteps& k) {
 }
 
 void run(device::CudaStream& stream, const LionStep& k) {
-  launch(stream, k.name, flat_shape(k.param.numel()), lion_packs, LionTensor(k));
+  run(stream, LionSteps{{&k, 1}});
+}
+
+void run(device::CudaStream& stream, const LionSteps& k) {
+  run_together<LionTensor>(stream, k, [](auto) { return lion_packs; });
 }
 
 void run(device::CudaStream& stream, const CountZeros& k) {

@@ -24,6 +24,7 @@ using namespace host;
 
 using simd::Double;
 using simd::kDoubles;
+using simd::Long;
 
 Double load(const double* x) {
   Double values;
@@ -161,6 +162,19 @@ Search begin_search(const NucleusBorder& kernel) {
   return search;
 }
 
+bool has_weight(const double* weights, Index count, double weight) {
+  Long found{};
+  Index i = 0;
+  for (; i + kDoubles <= count; i += kDoubles) {
+    found |= load(weights + i) == weight;
+  }
+  bool any = std::find(weights + i, weights + count, weight) != weights + count;
+  for (Index lane = 0; lane < kDoubles; ++lane) {
+    any = any || found[lane] != 0;
+  }
+  return any;
+}
+
 double keep_in_block(double* weights, Index count, double least) {
   Double sums{};
   Index i = 0;
@@ -189,6 +203,25 @@ void run(device::HostStream&, const NucleusBorder& kernel) {
     search.halve(kernel.mass);
   }
   search.finish(kernel.mass, kernel.border.as<double>());
+}
+
+/// Few blocks have such a weight: the others are passed over eight weights at a time.
+void run(device::HostStream&, const AlikeWeights& kernel) {
+  const Index v = kernel.weights.numel();
+  const double *const weights = kernel.weights.as<double>(), *const sums = kernel.sums.as<double>();
+  auto* const ids = kernel.ids.as<std::int64_t>();
+  Index found = 0;
+  for (Index block = 0; block < kernel.sums.numel(); ++block) {
+    const Index begin = block * kTokenBlock, end = std::min(v, begin + kTokenBlock);
+    if (sums[block] >= kernel.weight && has_weight(weights + begin, end - begin, kernel.weight)) {
+      for (Index id = begin; id < end; ++id) {
+        if (weights[id] == kernel.weight) {
+          ids[found++] = id;
+        }
+      }
+    }
+  }
+  kernel.count.as<std::int64_t>()[0] = found;
 }
 
 void run(device::HostStream&, const KeepWeights& kernel) {

@@ -1,6 +1,7 @@
 #include "kernels/state_space/cached_recurrence.h"
 
 #include "kernels/elementwise/softplus.h"
+#include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/state_space/conv_taps.h"
 #include "kernels/host/state_space/delta_head.h"
 
@@ -89,21 +90,62 @@ class ConvRows {
   const T* zeros_;
 };
 
+constexpr Index kRowsAtOnce = 8;  // rows of a piece that share what they load
+constexpr Index kFourTaps = 4;    // of a convolution that has such rows
+
+/// What the activation gets of kRowsAtOnce rows from `first` on in lanes c, whose taps see rows of
+/// the same piece.
+template <class T, class Lanes, class F>
+[[gnu::always_inline]] inline void convolve_rows(const SampleRows<const T>& x, const Taps& from,
+                                                 Index first, Index c, Lanes lanes, F&& f) {
+  Float taps[kFourTaps], inputs[kFourTaps - 1 + kRowsAtOnce];
+#pragma GCC unroll 4
+  for (Index tap = 0; tap < kFourTaps; ++tap) {
+    taps[tap] = simd::load(from.row(tap) + c, lanes);
+  }
+#pragma GCC unroll 16
+  for (Index row = 0; row < kFourTaps - 1 + kRowsAtOnce; ++row) {
+    inputs[row] = simd::load(x[first - kFourTaps + 1 + row] + c, lanes);
+  }
+#pragma GCC unroll 8
+  for (Index row = 0; row < kRowsAtOnce; ++row) {
+    fetch(x[first + kRowsAtOnce + row] + c);
+    Float sum = simd::load(from.bias() + c, lanes);
+#pragma GCC unroll 4
+    for (Index tap = 0; tap < kFourTaps; ++tap) {
+      sum = simd::fma(inputs[row + tap], taps[tap], sum);
+    }
+    f(row, sum);
+  }
+}
+
 template <class T>
 void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, Index begin,
               std::span<const T> zeros) {
   const ConvRows<T> x(k, piece, begin, zeros.data());
+  const SampleRows<const T> own(k.x, 0, begin);
   const SampleRows<T> y(k.y, 0, begin);
   const auto count = static_cast<Index>(zeros.size());
-  for (Index i = 0; i < piece.rows; ++i) {
+  const Index whole = taps.width() == kFourTaps ? kRowsAtOnce : piece.rows + 1;
+  for (Index i = 0; i < piece.rows;) {
+    const bool many = i >= taps.width() - 1 && i + whole <= piece.rows;
+    const Index first = piece.first_row + i;
     simd::for_lanes(count, [&](Index c, auto lanes) {
+      const auto write = [&](Index row, Float sum) {
+        simd::store(y[first + row] + c, sum * simd::sigmoid(sum).value, lanes);
+      };
+      if (many) {
+        convolve_rows(own, taps, first, c, lanes, write);
+        return;
+      }
       Float sum = simd::load(taps.bias() + c, lanes);
       for (Index tap = 0; tap < taps.width(); ++tap) {
         sum = simd::fma(simd::load(x[i - taps.width() + 1 + tap] + c, lanes),
                         simd::load(taps.row(tap) + c, lanes), sum);
       }
-      simd::store(y[piece.first_row + i] + c, sum * simd::sigmoid(sum).value, lanes);
+      write(0, sum);
     });
+    i += many ? kRowsAtOnce : 1;
   }
   x.leave(count);
 }

@@ -37,7 +37,13 @@ template <class T, class Lanes>
 /// The same for kSteps positions from i on, all of whose taps see their document: what is loaded is
 /// kept in `inputs`.
 struct ConvSteps {
+  static constexpr Index kTogether = Several::kCount;
   Float taps[kUsual], inputs[kUsual - 1 + kSteps], sums[kSteps];
+
+  /// Sums of positions that are activated side by side, the first of which is `step`.
+  [[gnu::always_inline]] Several together(Index step) const {
+    return {{sums[step], sums[step + 1], sums[step + 2], sums[step + 3]}};
+  }
 
   template <class T, class Lanes>
   [[gnu::always_inline]] ConvSteps(const SampleRows<const T>& x, const Taps& from, Index i, Index c,
@@ -52,7 +58,6 @@ struct ConvSteps {
     }
 #pragma GCC unroll 8
     for (Index step = 0; step < kSteps; ++step) {
-      fetch(x[i + kSteps + step] + c);
       sums[step] = simd::load(from.bias() + c, lanes);
 #pragma GCC unroll 4
       for (Index k = 0; k < kUsual; ++k) {
@@ -76,9 +81,10 @@ class StepResults {
                                     Store store) const {
     for (Index step = 0; step < kSteps; ++step) {
       T* const row = to[first + step] + c;
-      simd::for_lanes(count, [&](Index j, auto lanes) {
-        store(row + j, simd::load(rows_[step] + j, lanes), lanes);
-      });
+      for_several(
+          count, [&](Index j, auto lanes) __attribute__((always_inline)) {
+            host::write(store, row + j, read(rows_[step] + j, lanes), lanes);
+          });
     }
   }
 
@@ -91,6 +97,18 @@ template <class F>
 [[gnu::always_inline]] inline void for_channel_tiles(Index channels, F&& f) {
   for (Index c = 0; c < channels; c += kTile) {
     f(c, std::min(kTile, channels - c));
+  }
+}
+
+/// Asks for a tile's part of the kSteps positions behind those from i on.
+template <class T>
+[[gnu::always_inline]] inline void fetch_steps(const SampleRows<const T>& rows, Index i, Index c) {
+  constexpr Index kLine = 64 / Index{sizeof(T)};
+  for (Index step = kSteps; step < 2 * kSteps; ++step) {
+    const T* const row = rows[i + step] + c;
+    for (Index j = 0; j < kTile; j += kLine) {
+      fetch(row + j);
+    }
   }
 }
 
@@ -121,12 +139,16 @@ void convolve(const CausalConvForward& k, const Taps& taps, Index begin, Index c
       const Index end = std::min(s, i + kSteps);
       if (has_steps(taps, i, end - i, starts(end - 1, sample))) {
         for_channel_tiles(count, [&](Index first, Index columns) {
+          fetch_steps(x, i, first);
           simd::for_lanes(columns, [&](Index c, auto lanes) {
             const ConvSteps steps(x, taps, i, first + c, lanes);
-#pragma GCC unroll 8
-            for (Index step = 0; step < kSteps; ++step) {
-              const Float sum = steps.sums[step];
-              results.put(step, c, silu<T>(sum).value, lanes);
+#pragma GCC unroll 2
+            for (Index step = 0; step < kSteps; step += ConvSteps::kTogether) {
+              const Several opened = silu<T>(steps.together(step)).value;
+#pragma GCC unroll 4
+              for (Index i = 0; i < ConvSteps::kTogether; ++i) {
+                results.put(step + i, c, opened.v[i], lanes);
+              }
             }
           });
           results.write(y, i, first, columns, store);
@@ -231,6 +253,7 @@ class ChannelGradients {
     const SampleRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
     const SampleRows<T> dx(k_.dx, sample, begin_);
     for_channel_tiles(count_, [&](Index first, Index columns) {
+      fetch_steps(x, i, first), fetch_steps(dy, i, first);
       simd::for_lanes(columns, [&](Index c, auto lanes) { run_steps(x, dy, i, first, c, lanes); });
       results_.write(dx, i - kBefore, first, columns, store_);
     });
@@ -248,12 +271,14 @@ class ChannelGradients {
     }
     float* const bias = sums_.row(kUsual) + channel;
     Float to_bias = simd::load(bias, lanes);
-#pragma GCC unroll 8
-    for (Index step = 0; step < kSteps; ++step) {
-      fetch(dy[i + kSteps + step] + channel);
-      const Float given = simd::load(dy[i + step] + channel, lanes);
-      gradients[kBefore + step] = through_silu(given, steps.sums[step]);
-      to_bias += gradients[kBefore + step];
+#pragma GCC unroll 2
+    for (Index step = 0; step < kSteps; step += ConvSteps::kTogether) {
+      const Several slopes = silu<T>(steps.together(step)).slope;
+#pragma GCC unroll 4
+      for (Index at = step; at < step + ConvSteps::kTogether; ++at) {
+        gradients[kBefore + at] = simd::load(dy[i + at] + channel, lanes) * slopes.v[at - step];
+        to_bias += gradients[kBefore + at];
+      }
     }
     simd::store(bias, to_bias, lanes);
 #pragma GCC unroll 4

@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/host/common/fetch_ahead.h"
 #include "kernels/host/common/row_blocks.h"
 #include "kernels/host/state_space/silu.h"
 #include "kernels/host/state_space/small_product.h"
@@ -59,20 +58,13 @@ class Forward {
       const Index index = at / k_.groups, start = at % k_.groups * width_;
       const T *const x = xs[index] + start, *const z = zs[index] + start;
       float* const kept = kept_[at % 2];
-      const auto add = [&](Index i, auto lanes, auto& sums) { sum(x, z, kept, i, lanes, sums); };
-      const auto [sum] =
-          before_.y == nullptr
-              ? simd::row_sums<1>(width_, add)
-              : simd::row_sums<1>(width_, [&, before = before_](Index i, auto lanes, auto& sums) {
-                  finish(before, i, lanes);
-                  add(i, lanes, sums);
-                });
+      const float sum = sum_of_squares(x, z, kept, before_);
       const float scale = 1.F / std::sqrt(sum / static_cast<float>(width_) + k_.eps);
       k_.rstd.as<float>()[at] = scale;
       before_ = {x, ys[index] + start, weights_ + start, kept, scale};
     }
     if (before_.y != nullptr) {
-      simd::for_lanes(width_, [&](Index i, auto lanes) { finish(before_, i, lanes); });
+      for_several(width_, [&](Index i, auto lanes) { finish(before_, i, lanes); });
     }
   }
 
@@ -86,21 +78,51 @@ class Forward {
     float scale = 0;
   };
 
-  template <class Lanes>
-  [[gnu::always_inline]] static void sum(const T* x, const T* z, float* kept, Index i, Lanes lanes,
-                                         Float (&sums)[1]) {
-    fetch_ahead(x + i), fetch_ahead(z + i);
-    Float value = simd::load(x + i, lanes);
-    const Float opened = silu<T>(simd::load(z + i, lanes)).value;
-    value = gate_first ? rounded<T>(value * opened) : value;
-    simd::store(kept + i, gate_first ? value : opened, lanes);
-    sums[0] = simd::fma(value, value, sums[0]);
+  /// Of a group of a row; on the way the results of the one before, where there is one.
+  [[gnu::always_inline]] float sum_of_squares(const T* x, const T* z, float* kept,
+                                              const Group before) const {
+    const auto add = [=](Index i, auto lanes, auto& sum) __attribute__((always_inline)) {
+      fetch_lines_ahead(x + i, lanes), fetch_lines_ahead(z + i, lanes);
+      const auto opened = silu<T>(read(z + i, lanes)).value;
+      const auto value = read(x + i, lanes);
+      const auto wanted = step(
+          [](Float v, Float open)
+              __attribute__((always_inline)) { return gate_first ? rounded<T>(v * open) : open; },
+          value, opened);
+      write(kept + i, wanted, lanes);
+      const auto square = [](Float v, Float all) __attribute__((always_inline)) {
+        return simd::fma(v, v, all);
+      };
+      if constexpr (gate_first) {
+        sum = step(square, wanted, sum);
+      } else {
+        sum = step(square, value, sum);
+      }
+    };
+    if (before.y == nullptr) {
+      return row_sum(width_, add);
+    }
+    return row_sum(
+        width_, [&](Index i, auto lanes, auto& sum) __attribute__((always_inline)) {
+          finish(before, i, lanes);
+          add(i, lanes, sum);
+        });
   }
   template <class Lanes>
   [[gnu::always_inline]] void finish(const Group& of, Index i, Lanes lanes) const {
-    const Float value =
-        simd::load(of.kept + i, lanes) * of.scale * simd::load(of.weights + i, lanes);
-    store_(of.y + i, gate_first ? value : value * simd::load(of.x + i, lanes), lanes);
+    const auto value = step(
+        [scale = of.scale](Float kept, Float weight)
+            __attribute__((always_inline)) { return kept * scale * weight; },
+        read(of.kept + i, lanes), read(of.weights + i, lanes));
+    if constexpr (gate_first) {
+      write(store_, of.y + i, value, lanes);
+    } else {
+      write(store_, of.y + i,
+            step(
+                [](Float v, Float x) __attribute__((always_inline)) { return v * x; }, value,
+                read(of.x + i, lanes)),
+            lanes);
+    }
   }
 
   const GatedNormForward& k_;
@@ -144,33 +166,69 @@ struct Backward {
     const T* const gradient = dy[index] + start;
     const float *const weight = weights.data() + start,
                        scale = k.rstd.as<float>()[index * k.groups + group];
-    const auto [dot] = simd::row_sums<1>(width, [&](Index i, auto lanes, auto& sums) {
-      fetch_ahead(values + i), fetch_ahead(gates + i), fetch_ahead(gradient + i);
-      const auto [opened, slope] = silu<T>(simd::load(gates + i, lanes));
-      simd::store(kept.silus + i, opened, lanes), simd::store(kept.slopes + i, slope, lanes);
-      const Float value = simd::load(values + i, lanes);
-      const Float normal = (gate_first ? rounded<T>(value * opened) : value) * scale;
-      simd::store(kept.normals + i, normal, lanes);
-      const Float given = simd::load(gradient + i, lanes);
-      const Float to_normal = (gate_first ? given : given * opened) * normal;
-      float* const sum = dweight + start + i;
-      simd::store(sum, simd::load(sum, lanes) + to_normal, lanes);
-      sums[0] = simd::fma(to_normal, simd::load(weight + i, lanes), sums[0]);
-    });
+    const float dot = row_sum(
+        width, [&](Index i, auto lanes, auto& sum) __attribute__((always_inline)) {
+          fetch_lines_ahead(values + i, lanes), fetch_lines_ahead(gates + i, lanes);
+          fetch_lines_ahead(gradient + i, lanes);
+          const auto [opened, slope] = silu<T>(read(gates + i, lanes));
+          write(kept.silus + i, opened, lanes), write(kept.slopes + i, slope, lanes);
+          const auto normal = step(
+              [scale](Float value, Float open) __attribute__((always_inline)) {
+                return (gate_first ? rounded<T>(value * open) : value) * scale;
+              },
+              read(values + i, lanes), opened);
+          write(kept.normals + i, normal, lanes);
+          const auto to_normal = step(
+              [](Float given, Float open, Float by) __attribute__((always_inline)) {
+                return (gate_first ? given : given * open) * by;
+              },
+              read(gradient + i, lanes), opened, normal);
+          float* const to_weight = dweight + start + i;
+          write(to_weight,
+                step(
+                    [](Float all, Float more) __attribute__((always_inline)) { return all + more; },
+                    read(to_weight, lanes), to_normal),
+                lanes);
+          sum = step(
+              [](Float more, Float by, Float all)
+                  __attribute__((always_inline)) { return simd::fma(more, by, all); },
+              to_normal, read(weight + i, lanes), sum);
+        });
     const float mean = dot / static_cast<float>(width);
     T *const to_x = dx[index] + start, *const to_z = dz[index] + start;
-    simd::for_lanes(width, [&](Index i, auto lanes) {
-      const Float opened = simd::load(kept.silus + i, lanes);
-      const Float slope = simd::load(kept.slopes + i, lanes);
-      const Float normal = simd::load(kept.normals + i, lanes);
-      const Float given = simd::load(gradient + i, lanes), by = simd::load(weight + i, lanes);
-      const Float upstream = gate_first ? given : given * opened;
-      const Float inner = (upstream * by - normal * mean) * scale;
-      const Float to_gate =
-          gate_first ? inner * simd::load(values + i, lanes) : given * normal * by;
-      store(to_z + i, to_gate * slope, lanes);
-      store(to_x + i, gate_first ? inner * opened : inner, lanes);
-    });
+    for_several(
+        width, [&](Index i, auto lanes) __attribute__((always_inline)) {
+          const auto opened = read(kept.silus + i, lanes), slope = read(kept.slopes + i, lanes);
+          const auto normal = read(kept.normals + i, lanes), given = read(gradient + i, lanes);
+          const auto by = read(weight + i, lanes);
+          const auto inner = step(
+              [=](Float g, Float open, Float w, Float n) __attribute__((always_inline)) {
+                const Float upstream = gate_first ? g : g * open;
+                return (upstream * w - n * mean) * scale;
+              },
+              given, opened, by, normal);
+          if constexpr (gate_first) {
+            write(store, to_z + i,
+                  step(
+                      [](Float in, Float x, Float s)
+                          __attribute__((always_inline)) { return in * x * s; },
+                      inner, read(values + i, lanes), slope),
+                  lanes);
+            write(store, to_x + i,
+                  step(
+                      [](Float in, Float open) __attribute__((always_inline)) { return in * open; },
+                      inner, opened),
+                  lanes);
+          } else {
+            write(store, to_z + i,
+                  step(
+                      [](Float g, Float n, Float w, Float s)
+                          __attribute__((always_inline)) { return g * n * w * s; },
+                      given, normal, by, slope),
+                  lanes);
+            write(store, to_x + i, inner, lanes);
+          }
+        });
   }
   void run() const {
     const Index t = row_count(k.x), f = k.x.size(-1), block = BlockSums::rows_of(t);

@@ -1,7 +1,7 @@
 #pragma once
 #include <type_traits>
 
-#include "kernels/host/common/views.h"
+#include "kernels/host/common/several.h"
 
 // The activation of convolutions and gates, x sigmoid(x), with its slope. Numerical contract: fp32
 // arithmetic; the sigmoid of a kernel of fp32 numbers to 3e-7 relative, in kernels of bf16 and fp16
@@ -10,26 +10,52 @@
 
 namespace mpitron::kernels::host {
 
-/// The sigmoid of x, on the way to results of type T.
-template <class T>
-[[gnu::always_inline]] inline simd::Sigmoid sigmoid_for(simd::Float x) {
+/// e^-x, bounded so that 1 more than it is finite, on the way to results of type T. V is one vector
+/// or several.
+template <class T, class V>
+[[gnu::always_inline]] inline V power_of_minus(const V& x) {
+  using simd::Float;
   if constexpr (std::is_same_v<T, float>) {
-    return simd::sigmoid(x);
+    return step(
+        [](Float y)
+            __attribute__((always_inline)) { return simd::exp(simd::min(simd::splat(80.F), -y)); },
+        x);
   } else {
     constexpr float kMinusLog2e = -1.44269504F, kMost = 115.F;
-    return simd::sigmoid_of_power(simd::exp2(simd::min(simd::splat(kMost), x * kMinusLog2e)));
+    const V exponent = step(
+        [](Float y) __attribute__((always_inline)) {
+          return simd::min(simd::splat(kMost), y * kMinusLog2e);
+        },
+        x);
+    const V fraction = step(
+        [](Float y) __attribute__((always_inline)) { return simd::fraction(y); }, exponent);
+    const V power = step(
+        [](Float y) __attribute__((always_inline)) { return simd::power_of_fraction(y); },
+        fraction);
+    return step(
+        [](Float y, Float k) __attribute__((always_inline)) { return simd::scale_by_power(y, k); },
+        power, exponent);
   }
 }
 
+template <class V>
 struct Silu {
-  simd::Float value, slope;
+  V value, slope;
 };
 
 /// The activation of x and its derivative, on the way to results of type T.
-template <class T>
-[[gnu::always_inline]] inline Silu silu(simd::Float x) {
-  const simd::Sigmoid open = sigmoid_for<T>(x);
-  return {x * open.value, simd::fma(x * open.complement, open.value, open.value)};
+template <class T, class V>
+[[gnu::always_inline]] inline Silu<V> silu(const V& x) {
+  using simd::Float;
+  const V power = power_of_minus<T>(x);
+  const V open = step(
+      [](Float e) __attribute__((always_inline)) { return simd::reciprocal(1.F + e); }, power);
+  return {step(
+              [](Float y, Float o) __attribute__((always_inline)) { return y * o; }, x, open),
+          step(
+              [](Float y, Float e, Float o)
+                  __attribute__((always_inline)) { return simd::fma(y * (e * o), o, o); },
+              x, power, open)};
 }
 
 }  // namespace mpitron::kernels::host

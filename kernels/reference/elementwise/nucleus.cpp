@@ -38,6 +38,18 @@ void run(device::ReferenceStream&, const NucleusBorder& kernel) {
   }
 }
 
+void run(device::ReferenceStream&, const AlikeWeights& kernel) {
+  const Reader weights(kernel.weights), sums(kernel.sums);
+  auto* const ids = kernel.ids.as<std::int64_t>();
+  Index found = 0;
+  for (Index i = 0; i < kernel.weights.numel(); ++i) {
+    if (sums(i / kTokenBlock) >= kernel.weight && weights(i) == kernel.weight) {
+      ids[found++] = i;
+    }
+  }
+  kernel.count.as<std::int64_t>()[0] = found;
+}
+
 void run(device::ReferenceStream&, const KeepWeights& kernel) {
   const Reader weights(kernel.weights), sums(kernel.sums);
   const Writer kept(kernel.weights), left(kernel.sums);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "cli/evaluation/task_answers.h"
 #include "cli/image_prompts.h"
-#include "inference/engine_choice.h"
 #include "utils/log.h"
 
 // From the name of a task to its figures: perplexity (WIKITEXT103, PTB) and LAMBADA score windows
@@ -14,22 +14,6 @@ namespace {
 
 bool names_task_file(const std::string& task) {
   return task.ends_with(".yaml") || task.ends_with(".yml");
-}
-
-/// Makes an engine with a cache where one rank holds the whole model and its layers have such a
-/// path; any other run generates by whole forward passes.
-std::unique_ptr<inference::Engine> make_task_engine(device::Device& device,
-                                                    train::Session& session) {
-  const config::ModelConfig& model = session.config().model;
-  if (session.model().world().size() > 1 || !device.tensors_on_host() ||
-      !inference::no_cached_path(model).empty()) {
-    return make_layout_engine(session);
-  }
-  constexpr Index kBlock = 16, kTexts = 16;
-  const Index blocks = (model.max_position_embeddings + kBlock - 1) / kBlock * kTexts;
-  return inference::make_engine(device, session.model().chunk(0),
-                                {.block_size = kBlock, .blocks = blocks, .slots = kTexts},
-                                session.tokenizer().vocab_size());
 }
 
 /// Returns how questions of a model that sees images are asked; an empty function for other models.
@@ -55,10 +39,8 @@ struct AskedTask {
     questions = inference::make_questions(
         task, request.data, {.count = static_cast<std::size_t>(wanted), .path = request.examples});
   }
-  TaskFigures generate(inference::Engine& engine, const config::ModelConfig& model,
-                       const tokenizers::Tokenizer& tokenizer) const {
-    return figures_of(task, inference::generated_accuracy(engine, tokenizer, task, questions,
-                                                          show_images(model, tokenizer)));
+  TaskFigures figures(inference::GeneratedAnswers answers) const {
+    return figures_of(task, inference::compare_answers(task, questions, std::move(answers)));
   }
 };
 
@@ -66,8 +48,7 @@ TaskFigures run_file(const TaskRequest& request, device::Device& device, train::
   const AskedTask asked(request);
   const tokenizers::Tokenizer& tokenizer = session.tokenizer();
   if (asked.task.generates) {
-    const auto engine = make_task_engine(device, session);
-    return asked.generate(*engine, session.config().model, tokenizer);
+    return asked.figures(answers_of_run(device, session, asked.task, asked.questions));
   }
   return figures_of(asked.task.name, inference::choice_accuracy(
                                          make_layout_scorer(device, session), tokenizer,
@@ -117,7 +98,8 @@ TaskFigures run_task(const TaskRequest& request, inference::Engine& engine,
                      const config::ModelConfig& model, const tokenizers::Tokenizer& tokenizer) {
   if (names_task_file(request.task)) {
     if (const AskedTask asked(request); asked.task.generates) {
-      return asked.generate(engine, model, tokenizer);
+      return asked.figures(inference::generate_answers(
+          engine, tokenizer, asked.task, asked.questions, show_images(model, tokenizer)));
     }
   }
   throw_usage(

@@ -111,6 +111,9 @@ Arguments run_words(Arguments words) {
   if (!names(words, "--num-layers")) {
     words.emplace_back("--use-checkpoint-args");
   }
+  if (names(words, "--tokenizer-type")) {
+    words.emplace_back("--no-use-tokenizer-model-from-checkpoint-args");
+  }
   return words;
 }
 

@@ -66,13 +66,14 @@ void declare(Flags& flags, GenerateFlags& o) {
 
 struct Prompt {
   std::string text;
+  std::string where;         // "--prompts 3" or "file.jsonl:17"
   std::string adapter = {};  // as the file names it; empty: not said
 };
 
 std::vector<Prompt> prompts_of(const GenerateFlags& o) {
   std::vector<Prompt> prompts;
   for (const std::string& text : o.prompts) {
-    prompts.push_back({text});
+    prompts.push_back({text, fmt::format("--prompts {}", prompts.size() + 1)});
     if (text == "-") {
       prompts.back().text.assign(std::istreambuf_iterator<char>(std::cin), {});
     }
@@ -84,12 +85,12 @@ std::vector<Prompt> prompts_of(const GenerateFlags& o) {
     }
     Index number = 0;
     for (std::string line; std::getline(file, line);) {
-      ++number;
+      const std::string where = fmt::format("{}:{}", o.prompt_file, ++number);
       try {
         const inference::Fields fields = inference::Fields::parse(line);
-        prompts.push_back({fields.text("text", ""), fields.text("adapter", "")});
+        prompts.push_back({fields.text("text", ""), where, fields.text("adapter", "")});
       } catch (const inference::RequestError& error) {
-        throw_data("{}:{}: {}", o.prompt_file, number, error.what());
+        throw_data("{}: {}", where, error.what());
       }
     }
   }
@@ -156,7 +157,7 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
   }
   const ImagePrompts about(model.config().vlm.value_or(config::VlmConfig()), *model.tokenizer);
   const std::vector<inference::PromptImage> images = about.read(o.images);
-  for (const auto& [prompt, adapter] : prompts) {
+  for (const auto& [prompt, where, adapter] : prompts) {
     inference::GenerationRequest request{
         .prompt = model.tokenizer->encode(prompt),
         .max_tokens = o.tokens,
@@ -259,6 +260,16 @@ struct Rate {
   }
 };
 
+/// Hands a request to the generator; what it refuses is told of the prompt's place.
+void submit(inference::Generator& generator, const Prompt& prompt,
+            inference::GenerationRequest request, const inference::AnswerListener& listener) {
+  try {
+    generator.submit(std::move(request), listener);
+  } catch (const Error& error) {
+    throw Error(error.code(), fmt::format("{}: {}", prompt.where, error.what()));
+  }
+}
+
 /// Generates the answers that the journal does not hold.
 Rate answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<Prompt>& prompts,
                  std::vector<inference::GenerationRequest> requests, AnswerJournal& journal) {
@@ -268,11 +279,12 @@ Rate answer_rest(const GenerateFlags& o, LoadedModel& model, const std::vector<P
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (!journal.has(i)) {
       ++rate.answers;
-      generator.submit(std::move(requests[i]), [&, i](const inference::Answer& answer) {
+      const auto keep = [&, i](const inference::Answer& answer) {
         if (answer.finish != inference::FinishReason::none) {
           journal.add(i, finished(o, prompts[i].text, answer, *model.tokenizer));
         }
-      });
+      };
+      submit(generator, prompts[i], std::move(requests[i]), keep);
     }
   }
   while (generator.step()) {

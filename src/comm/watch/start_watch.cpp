@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "comm/watch/hung_launcher.h"
 #include "utils/error.h"
 #include "utils/system/machine.h"
 
@@ -54,7 +53,6 @@ void leave_start(Index rank, const std::string& sentence) {
   std::this_thread::sleep_for(std::chrono::milliseconds(1500 * std::min(rank, kLatest)));
   const std::string line = "mpitron: " + sentence + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
-  end_hung_mpirun(patience_with_mpirun());
   ::_exit(static_cast<int>(ExitCode::environment));
 }
 

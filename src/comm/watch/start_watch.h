@@ -34,8 +34,7 @@ class StartWatch {
 };
 
 /// Writes the sentence to stderr and ends the process with exit code 3: the launcher ends the
-/// others, and is ended itself if it hangs over that. Each rank waits longer than the one before,
-/// so that one sentence is told.
+/// others. Each rank waits longer than the one before, so that one sentence is told.
 void leave_start(Index rank, const std::string& sentence);
 
 }  // namespace mpitron::comm

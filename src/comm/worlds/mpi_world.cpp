@@ -11,6 +11,7 @@
 #include "comm/messages/message_group.h"
 #include "comm/messages/mpi_adapter.h"
 #include "comm/shared/shared_group.h"
+#include "comm/watch/hung_launcher.h"
 #include "comm/watch/start_watch.h"
 #include "comm/watch/watchdog.h"
 #include "comm/worlds/node.h"
@@ -203,6 +204,7 @@ launch::MpiLibrary mpi_library() {
 
 std::unique_ptr<World> make_mpi_world(const MpiOptions& options) {
   const Index rank = launch::read_launch(launch::process_environment()).presumed_rank();
+  const LauncherWatch launcher_watch(patience_with_mpirun());
   const StartWatch watch("MPI_Init", rank, 60 * options.timeout_minutes,
                          [rank](const std::string& sentence) { leave_start(rank, sentence); });
   return std::make_unique<MpiWorld>(options);

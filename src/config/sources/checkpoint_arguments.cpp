@@ -53,6 +53,15 @@ class Adoption {
            Reading& report)
       : checkpoint_(checkpoint), saved_(saved), values_(values), report_(report) {}
 
+  /// Takes those of `dests` that the checkpoint has and the command line lacks.
+  void complete(std::span<const char* const> dests) {
+    for (const char* dest : dests) {
+      if (!values_.given(dest)) {
+        take({&dest, 1});
+      }
+    }
+  }
+
   /// Takes those of `dests` that the checkpoint has, over what the command line says.
   void take(std::span<const char* const> dests) {
     for (const char* dest : dests) {
@@ -123,6 +132,7 @@ void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionVal
   }
   if (checkpoint.tokenizer) {
     adoption.take(kTokenizer);
+    adoption.complete(kTokenizerFiles);
   }
 }
 

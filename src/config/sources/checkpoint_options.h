@@ -176,9 +176,13 @@ inline constexpr std::array kLayout = std::to_array<const char*>(
      "num_layers_per_virtual_pipeline_stage", "num_virtual_stages_per_pipeline_rank",
      "context_parallel_size", "expert_model_parallel_size"});
 
-inline constexpr std::array kTokenizer = std::to_array<const char*>(
-    {"tokenizer_type", "tokenizer_model", "vocab_file", "merge_file", "tiktoken_pattern",
-     "tiktoken_num_special_tokens", "tiktoken_special_tokens"});
+inline constexpr std::array kTokenizer =
+    std::to_array<const char*>({"tokenizer_type", "tokenizer_model", "tiktoken_pattern",
+                                "tiktoken_num_special_tokens", "tiktoken_special_tokens"});
+
+/// Files of a tokenizer that may lie elsewhere today.
+inline constexpr std::array kTokenizerFiles =
+    std::to_array<const char*>({"vocab_file", "merge_file"});
 
 inline constexpr std::array kVocabulary = std::to_array<const char*>(
     {"tokenizer_type", "vocab_size", "vocab_extra_ids", "tiktoken_num_special_tokens"});

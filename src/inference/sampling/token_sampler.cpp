@@ -268,15 +268,17 @@ void TokenSampler::keep_mass(double top_p) {
 /// Of tokens that weigh as much as this those stay whose weights before them are not above the
 /// mass.
 void TokenSampler::drop_alike(double weight, double mass) {
+  std::int64_t count = 0;
+  alike_ids_.resize(weights_.size());
+  device::launch(stream_,
+                 kernels::AlikeWeights{.weights = view_of(std::span<const double>(weights_)),
+                                       .sums = view_of(std::span<const double>(sums_)),
+                                       .ids = view_of(alike_ids_),
+                                       .count = device::TensorView(&count, DType::i64, {1}),
+                                       .weight = weight});
   alike_.clear();
-  for (std::size_t block = 0; block < sums_.size(); ++block) {
-    const auto [begin, end] = ids_of_block(block, weights_.size());
-    for (std::ptrdiff_t i = sums_[block] < weight ? end : begin; i < end; ++i) {
-      const auto id = static_cast<std::size_t>(i);
-      if (weights_[id] == weight) {
-        alike_.push_back({static_cast<TokenId>(id), logits_[id], weight});
-      }
-    }
+  for (const std::int64_t id : std::span(alike_ids_).first(static_cast<std::size_t>(count))) {
+    alike_.push_back({static_cast<TokenId>(id), logits_[static_cast<std::size_t>(id)], weight});
   }
   if (!std::ranges::is_sorted(alike_, std::greater<>(), &Candidate::logit)) {
     std::ranges::stable_sort(alike_, std::greater<>(), &Candidate::logit);

@@ -84,6 +84,7 @@ class TokenSampler {
   std::vector<double> largest_;
   std::vector<int> counts_;
   std::vector<double> workspace_;
+  std::vector<std::int64_t> alike_ids_;
   std::vector<Candidate> alike_;  // as likely as the last one of a nucleus
   Candidate best_ = {};           // with the largest logit
   bool only_best_ = true;         // and nothing else is kept

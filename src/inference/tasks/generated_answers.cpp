@@ -107,34 +107,37 @@ GenerationRequest request_of(const Asking& how, const TaskQuestion& question, In
   return request;
 }
 
+}  // namespace
+
 /// Some questions at a time, so that not all images are in memory; those behind them share what is
 /// cached of their beginnings.
-void generate_answers(const Asking& how, std::span<const TaskQuestion> questions,
-                      GenerationResult& result) {
+GeneratedAnswers generate_answers(Engine& engine, const tokenizers::Tokenizer& tokenizer,
+                                  const EvaluationTask& task,
+                                  const std::vector<TaskQuestion>& questions,
+                                  const ShowImages& show) {
   constexpr std::size_t kAtOnce = 256;
-  Generator generator(how.engine, how.tokenizer, {});
-  for (; !questions.empty(); questions = questions.subspan(std::min(kAtOnce, questions.size()))) {
+  const Index most = std::max<Index>(engine.shape().max_positions / 2, 1);
+  const Asking how{engine, tokenizer, task, show, std::min<Index>(task.max_tokens, most)};
+  Generator generator(engine, tokenizer, {});
+  GeneratedAnswers result;
+  for (std::span<const TaskQuestion> rest = questions; !rest.empty();) {
+    const std::span<const TaskQuestion> some = rest.first(std::min(kAtOnce, rest.size()));
+    rest = rest.subspan(some.size());
     std::vector<GenerationRequest> requests;
-    for (const TaskQuestion& question : questions.first(std::min(kAtOnce, questions.size()))) {
+    for (const TaskQuestion& question : some) {
       requests.push_back(request_of(how, question, result.cut));
     }
     for (const Answer& own : generator.run(std::move(requests))) {
-      result.answers.push_back(cut(own.text, how.task.until));
+      result.answers.push_back(cut(own.text, task.until));
     }
   }
+  return result;
 }
 
-}  // namespace
-
-/// Generates answers to all questions and counts those that each filter finds right.
-GenerationResult generated_accuracy(Engine& engine, const tokenizers::Tokenizer& tokenizer,
-                                    const EvaluationTask& task,
-                                    const std::vector<TaskQuestion>& questions,
-                                    const ShowImages& show) {
-  GenerationResult result;
-  const Index most = std::max<Index>(engine.shape().max_positions / 2, 1);
-  generate_answers({engine, tokenizer, task, show, std::min<Index>(task.max_tokens, most)},
-                   questions, result);
+GenerationResult compare_answers(const EvaluationTask& task,
+                                 const std::vector<TaskQuestion>& questions,
+                                 GeneratedAnswers generated) {
+  GenerationResult result{{std::move(generated)}, {}, {}, {}, {}, {}, {}};
   for (const AnswerFilter& filter : task.filters) {
     std::vector<bool> correct;
     for (std::size_t i = 0; i < questions.size(); ++i) {

@@ -32,6 +32,9 @@ ExpertUpdates::ExpertUpdates(const std::vector<Builder>& experts, Index in,
       const auto [a, b] = expert.child(part.name).low_rank_factors({part.out, in}, chosen->rank,
                                                                    part.rows, part.columns);
       a.placement.expert = b.placement.expert = true;
+      // What a rank does not share with others, it knows a summand of the gradient of.
+      a.placement.sum_over_tensor = !part.rows.whole();
+      b.placement.sum_over_tensor = !part.columns.whole();
       update.a.push_back(&a);
       update.b.push_back(&b);
     }

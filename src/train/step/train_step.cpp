@@ -80,18 +80,24 @@ tensor::ShardedTensor place_of_frozen(autograd::Parameter* parameter) {
   return place;
 }
 
+/// Whether this rank counts a parameter in sums over all of them.
+bool counts_here(const TrainedModel& model, const autograd::Parameter& parameter) {
+  const comm::ParallelGroups& groups = model.groups();
+  const auto& sharing = parameter.placement.expert ? groups.expert_tensor : groups.tensor;
+  return parameter.counts_in_norm(sharing->rank());
+}
+
 /// What the optimizer is told of each piece; "head." gets the learning rate of --head-lr-mult.
 std::vector<optim::TrainedTensor> trained_tensors(const TrainedModel& model,
                                                   const parallel::DataParallel& replicas) {
   std::vector<optim::TrainedTensor> tensors;
   for (const parallel::ParameterPiece& piece : replicas.pieces()) {
     const autograd::Parameter& parameter = *piece.parameter;
-    tensors.push_back(
-        {.traits = traits_of(parameter),
-         .value = piece.value,
-         .main_grad = piece.main_grad,
-         .counted = piece.counted && parameter.counts_in_norm(model.groups().tensor->rank()),
-         .place = place_of(piece)});
+    tensors.push_back({.traits = traits_of(parameter),
+                       .value = piece.value,
+                       .main_grad = piece.main_grad,
+                       .counted = piece.counted && counts_here(model, parameter),
+                       .place = place_of(piece)});
   }
   return tensors;
 }
@@ -216,10 +222,8 @@ StepReport TrainStep::compute_gradients(Index iteration, Index num_microbatches,
     }
   }
   const TimerScope scope = timers_.scope("optimizer-clip-main-grad", 1);
-  const Index tensor_rank = model_.groups().tensor->rank();
-  const auto gradients = replicas_->gradients([tensor_rank](const autograd::Parameter& parameter) {
-    return parameter.counts_in_norm(tensor_rank);
-  });
+  const auto gradients = replicas_->gradients(
+      [this](const autograd::Parameter& parameter) { return counts_here(model_, parameter); });
   report.grad_norm = optimizer_.gradient_norm(step_inputs(report, gradients));
   return report;
 }
@@ -292,10 +296,15 @@ std::vector<GradientCompletion> TrainStep::completions() const {
       }
     }
   };
-  add(*model_.groups().tensor,
-      [](const autograd::Parameter& parameter) { return parameter.placement.sum_over_tensor; });
+  const comm::ParallelGroups& groups = model_.groups();
+  for (const bool experts : {false, true}) {
+    add(experts ? *groups.expert_tensor : *groups.tensor,
+        [experts](const autograd::Parameter& parameter) {
+          return parameter.placement.sum_over_tensor && parameter.placement.expert == experts;
+        });
+  }
   if (const autograd::Parameter* shared = model_.shared_embedding()) {
-    add(*model_.groups().embedding,
+    add(*groups.embedding,
         [shared](const autograd::Parameter& parameter) { return &parameter == shared; });
   }
   return all;

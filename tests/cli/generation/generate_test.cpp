@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/command_test.h"
@@ -59,7 +61,10 @@ TEST_F(GenerateTest, RefusesWhatCannotBe) {
   expect_refused(generate({"--prompts", "1", "--top-k", "3", "--top-p", "0.5"}), 2,
                  "Cannot have top-p and top-k both greater than zero");
   expect_refused(generate({"--prompts", "1 2 3", "--num-tokens-to-generate", "14"}), 2,
-                 "a sequence of 17 tokens was asked for; one has 1 to 16");
+                 "--prompts 1: a sequence of 17 tokens was asked for; one has 1 to 16");
+  std::ofstream(folder_.path() / "long.jsonl") << "{\"text\": \"1\"}\n{\"text\": \"1 2 3\"}\n";
+  expect_refused(generate({"--prompt-file", "long.jsonl", "--num-tokens-to-generate", "14"}), 2,
+                 "long.jsonl:2: a sequence of 17 tokens was asked for; one has 1 to 16");
   expect_refused(generate({"--prompts", "1", "--inference-dynamic-batching-block-size", "12"}), 2,
                  "powers of two");
   expect_refused(generate({"--prompts", "1", "--device", "cuda"}), 3, "--device cuda: ");

@@ -15,17 +15,33 @@ namespace hung_launcher_test {
 
 using namespace std::chrono_literals;
 
-/// A launcher of this name with one rank that leaves; it hangs then until it is killed.
+/// How a rank ends.
+enum class End { leaves_within, killed_within, leaves_later };
+
+/// Ends this process, a rank, within a watch or after it.
+[[noreturn]] void end_rank(End end) {
+  {
+    const LauncherWatch watch(0.2);
+    if (end == End::killed_within) {
+      ::kill(::getpid(), SIGKILL);
+    }
+    if (end == End::leaves_within) {
+      ::_exit(3);
+    }
+  }
+  ::_exit(3);
+}
+
+/// A launcher of this name with one rank; it hangs at the rank's end until it is killed.
 class Launcher {
  public:
-  explicit Launcher(const char* name) : process_(::fork()) {
+  Launcher(const char* name, End end) : process_(::fork()) {
     if (process_ != 0) {
       return;
     }
     ::prctl(PR_SET_NAME, name);
     if (::fork() == 0) {
-      end_hung_mpirun(0.2);
-      ::_exit(3);
+      end_rank(end);
     }
     while (true) {
       ::pause();
@@ -58,12 +74,17 @@ class Launcher {
   pid_t process_;
 };
 
-TEST(HungLauncher, AnMpirunThatOutlivesItsRanksIsKilled) {
-  EXPECT_EQ(Launcher("mpirun").ended_by(1min), SIGKILL);
+TEST(HungLauncher, AnMpirunThatOutlivesARankIsKilled) {
+  EXPECT_EQ(Launcher("mpirun", End::leaves_within).ended_by(1min), SIGKILL);
+  EXPECT_EQ(Launcher("mpirun", End::killed_within).ended_by(1min), SIGKILL);
 }
 
-TEST(HungLauncher, OthersAreLeftAlone) {
-  EXPECT_EQ(Launcher("srun").ended_by(1s), 0);
+TEST(HungLauncher, OneWhoseRankLeftMpiInitIsLeftAlone) {
+  EXPECT_EQ(Launcher("mpirun", End::leaves_later).ended_by(1s), 0);
+}
+
+TEST(HungLauncher, OtherLaunchersAreLeftAlone) {
+  EXPECT_EQ(Launcher("srun", End::leaves_within).ended_by(1s), 0);
 }
 
 TEST(HungLauncher, RanksOfOtherMachinesTakeLonger) {

@@ -90,6 +90,19 @@ TEST(CheckpointArguments, ALayoutIsTakenWhenAskedFor) {
   EXPECT_EQ(parse_with("--load a", checkpoint).run.parallel.tensor_model_parallel_size, 2);
 }
 
+TEST(CheckpointArguments, FilesOfTheTokenizerMayHaveMoved) {
+  const CheckpointArguments checkpoint{
+      .configuration = R"({"tokenizer_type": "GPT2BPETokenizer", "vocab_file": "old/vocab.json",
+                           "merge_file": "old/merges.txt"})",
+      .tokenizer = true};
+  const DataConfig data =
+      parse_with("--load a --tokenizer-type NullTokenizer --vocab-file new/vocab.json", checkpoint)
+          .run.data;
+  EXPECT_EQ(data.tokenizer_type, TokenizerType::gpt2_bpe);
+  EXPECT_EQ(data.vocab_file, "new/vocab.json");
+  EXPECT_EQ(data.merge_file, "old/merges.txt");
+}
+
 TEST(CheckpointArguments, WithoutAConfigurationItIsAFinding) {
   EXPECT_TRUE(test::has_finding(parse_with("--load a", {.configuration = "no json"}), ids::kFile));
 }

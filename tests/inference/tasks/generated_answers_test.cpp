@@ -29,13 +29,13 @@ TEST(GeneratedAnswers, AreLikelyTextsThatEndInFrontOfAStop) {
   EvaluationTask task;
   task.generates = true;
   task.max_tokens = 6;
-  const GenerationResult whole =
-      generated_accuracy(engine, tokenizer, task, {question_of("3 4", "")});
+  const GeneratedAnswers whole =
+      generate_answers(engine, tokenizer, task, {question_of("3 4", "")});
   ASSERT_EQ(whole.answers.size(), 1u);
   const std::size_t blank = whole.answers[0].find(' ', 1);
   ASSERT_NE(blank, std::string::npos) << whole.answers[0];
   task.until = {whole.answers[0].substr(blank)};
-  EXPECT_EQ(generated_accuracy(again, tokenizer, task, {question_of("3 4", "")}).answers.front(),
+  EXPECT_EQ(generate_answers(again, tokenizer, task, {question_of("3 4", "")}).answers.front(),
             whole.answers[0].substr(0, blank));
 }
 
@@ -48,12 +48,22 @@ TEST(GeneratedAnswers, LongContextsLeaveRoomAndKeepTheirEnd) {
   for (int i = 0; i < 18; ++i) {  // 24 positions less an answer
     end += (i > 0 ? " " : "") + std::to_string(i);
   }
-  const GenerationResult cut =
-      generated_accuracy(engine, tokenizer, task, {question_of("7 8 9 " + end, "")});
+  const GeneratedAnswers cut =
+      generate_answers(engine, tokenizer, task, {question_of("7 8 9 " + end, "")});
   EXPECT_EQ(cut.cut, 1);
-  const GenerationResult fits = generated_accuracy(again, tokenizer, task, {question_of(end, "")});
+  const GeneratedAnswers fits = generate_answers(again, tokenizer, task, {question_of(end, "")});
   EXPECT_EQ(fits.cut, 0);
   EXPECT_EQ(cut.answers, fits.answers);
+}
+
+TEST(GeneratedAnswers, AreComparedBehindTheFiltersOfTheTask) {
+  EvaluationTask task;
+  task.filters.emplace_back();
+  const GenerationResult result =
+      compare_answers(task, {question_of("1", "2"), question_of("3", "5")}, {{"2", "4"}, 1});
+  ASSERT_EQ(result.correct.size(), 1u);
+  EXPECT_EQ(result.correct[0], (std::vector<bool>{true, false}));
+  EXPECT_EQ(result.cut, 1);
 }
 
 }  // namespace generated_answers_test

@@ -87,6 +87,34 @@ TEST(Nucleus, BlocksWithoutASumDoNotCount) {
   EXPECT_EQ(sums.sides[tested_side].values(), std::vector<double>(4));
 }
 
+TEST(Nucleus, AlikeWeightsAsTheReference) {
+  for_cases([](const std::vector<double>& values) {
+    std::vector<double> block_sums = sums_of(values);
+    block_sums.back() = values.size() > 64 ? 0 : block_sums.back();
+    for (const double weight : {1.0, values.front(), 0.25, 0.3}) {
+      Workbench bench;
+      Twin& weights = bench.input(DType::f64, {std::ssize(values)});
+      Twin& sums = bench.input(DType::f64, {std::ssize(block_sums)});
+      Twin& ids = bench.inout(DType::i64, {std::ssize(values)});
+      Twin& count = bench.output(DType::i64, {1});
+      weights.fill(values);
+      sums.fill(block_sums);
+      ids.fill(std::vector<double>(values.size(), 7));
+      bench.check(
+          [&](Side side) {
+            return AlikeWeights{weights(side), sums(side), ids(side), count(side), weight};
+          },
+          0);
+      const auto found = static_cast<std::size_t>(count.sides[tested_side].values()[0]);
+      const std::vector<double> all = ids.sides[tested_side].values();
+      for (std::size_t i = 0; i < found; ++i) {
+        EXPECT_EQ(values[static_cast<std::size_t>(all[i])], weight);
+        EXPECT_TRUE(i == 0 || all[i - 1] < all[i]);
+      }
+    }
+  });
+}
+
 TEST(Nucleus, KeptWeightsAsTheReference) {
   for_cases([](const std::vector<double>& values) {
     for (const double least : {0.0, 0.3, 1.0}) {

@@ -76,38 +76,46 @@ TEST(Optimizer, Sgd) {
 }
 
 /// The steps in one piece with the kernel, as run_on_device wants them.
-struct ManySgdSteps {
+template <class Step>
+struct ManySteps {
   static constexpr std::size_t kCount = 2 * kStepsTogether + 3;
-  SgdStep steps[kCount];
+  Step steps[kCount];
 };
-void run(StreamUnderTest& stream, const ManySgdSteps& k) {
-  kernels::run(stream, SgdSteps{k.steps});
+template <class Step>
+void run(StreamUnderTest& stream, const ManySteps<Step>& k) {
+  kernels::run(stream, Steps<Step>{k.steps});
 }
 
 /// Tensors of one step.
-struct SgdCase {
-  SgdCase(DType grad_type, Index n, bool with_model)
+template <class Step>
+struct StepCase {
+  StepCase(DType grad_type, Index n, bool with_model)
       : param(DType::f32, {n}, test_values(n, 1)),
-        buffer(DType::f32, {n}, test_values(n, 2)),
+        average(DType::f32, {n}, test_values(n, 2)),
         grad(grad_type, {n}, test_values(n, 3)),
         model(DType::bf16, {n}),
         own_model(with_model) {}
-  SgdStep step(float lr) {
-    SgdStep k{param.view(), buffer.view(), grad.view(), own_model ? Out(model.view()) : Out()};
+  Step step(float lr) {
+    Step k{param.view(), average.view(), grad.view(), own_model ? Out(model.view()) : Out()};
     k.lr = lr;
     k.weight_decay = 0.1f;
     return k;
   }
 
-  TestTensor param, buffer, grad, model;
+  TestTensor param, average, grad, model;
   bool own_model;
 };
 
-TEST(Optimizer, SgdOfManyTensorsHasTheBitsOfEach) {
+template <class Step>
+class StepsTogether : public ::testing::Test {};
+using StepKinds = ::testing::Types<SgdStep, LionStep>;
+TYPED_TEST_SUITE(StepsTogether, StepKinds);
+
+TYPED_TEST(StepsTogether, HaveTheBitsOfEach) {
   constexpr Index kAFewBlocks = 5003;
-  std::deque<SgdCase> together, alone;
-  ManySgdSteps many;
-  for (std::size_t i = 0; i < ManySgdSteps::kCount; ++i) {
+  std::deque<StepCase<TypeParam>> together, alone;
+  ManySteps<TypeParam> many;
+  for (std::size_t i = 0; i < std::size(many.steps); ++i) {
     const DType grad = kTrainingTypes[i % std::size(kTrainingTypes)];
     const Index n = i % 7 == 3 ? kAFewBlocks : static_cast<Index>(1 + 37 * i);
     const float lr = 1e-2f * static_cast<float>(1 + i);
@@ -117,7 +125,7 @@ TEST(Optimizer, SgdOfManyTensorsHasTheBitsOfEach) {
   run_on_device(many);
   for (std::size_t i = 0; i < together.size(); ++i) {
     EXPECT_TRUE(together[i].param.bytes() == alone[i].param.bytes()) << i;
-    EXPECT_TRUE(together[i].buffer.bytes() == alone[i].buffer.bytes()) << i;
+    EXPECT_TRUE(together[i].average.bytes() == alone[i].average.bytes()) << i;
     EXPECT_TRUE(together[i].model.bytes() == alone[i].model.bytes()) << i;
   }
 }

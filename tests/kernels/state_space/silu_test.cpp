@@ -32,6 +32,25 @@ TEST(Silu, IsAsExactAsTheTypeWants) {
   }
 }
 
+TEST(Silu, OfSeveralVectorsHasTheBitsOfOne) {
+  simd::Float x;
+  for (int i = 0; i < simd::kLanes; ++i) {
+    x[i] = 3.1F * static_cast<float>(i) - 24.F;
+  }
+  const auto same = [&]<class T>(T) {
+    const Several all{{x, 2.F * x, -x, 0.1F * x}};
+    const auto [value, slope] = silu<T>(all);
+    for (int i = 0; i < Several::kCount; ++i) {
+      const auto [one, its_slope] = silu<T>(all.v[i]);
+      for (int lane = 0; lane < simd::kLanes; ++lane) {
+        EXPECT_EQ(value.v[i][lane], one[lane]);
+        EXPECT_EQ(slope.v[i][lane], its_slope[lane]);
+      }
+    }
+  };
+  same(float{}), same(BFloat16{}), same(Float16{});
+}
+
 TEST(Silu, EndsInZeroAndInTheNumberItself) {
   for (const float far : {100.F, 3e4F, 3e38F}) {
     const auto [open, slope] = silu<BFloat16>(simd::splat(far));

@@ -122,13 +122,20 @@ INSTANTIATE_TEST_SUITE_P(
                {"--pipeline-model-parallel-size", "2", "--pipeline-schedule", "zero-bubble"}},
         Layout{"sharded", 2, {"--use-distributed-optimizer"}}),
     name_of);
-INSTANTIATE_TEST_SUITE_P(All, LowRankExperts,
-                         ::testing::Values(Layout{"ep2", 2, {"--expert-model-parallel-size", "2"}},
-                                           Layout{"tp2", 2,
-                                                  kTensor + Flags{"--sequence-parallel",
-                                                                  "--expert-tensor-parallel-size",
-                                                                  "1"}}),
-                         name_of);
+/// `pieces`: ranks that share each expert.
+Flags experts(const char* ranks, const char* pieces) {
+  return {"--expert-model-parallel-size", ranks, "--expert-tensor-parallel-size", pieces};
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, LowRankExperts,
+    ::testing::Values(
+        Layout{"ep2", 2, experts("2", "1")},
+        Layout{"tp2", 2, kTensor + Flags{"--sequence-parallel"} + experts("1", "1")},
+        Layout{"etp2", 2, experts("1", "2") + Flags{"--use-distributed-optimizer"}},
+        Layout{"tp2_ep2_etp2_alltoall", 4,
+               kTensor + Flags{"--sequence-parallel", "--moe-token-dispatcher-type", "alltoall"} +
+                   experts("2", "2")}),
+    name_of);
 
 }  // namespace low_rank_layout_test
 }  // namespace mpitron::train

@@ -60,13 +60,10 @@ Result low_rank_needs_a_rank(const Facts& f) {
 /// Returns why low-rank updates of this model are not there; null where they are.
 const char* without_low_rank(const RunConfig& run) {
   const ModelConfig& m = run.model;
-  const bool experts = m.moe.has_value();
   return !m.family().decoder_only           ? "another model than GPT"
          : m.mtp_num_layers.value_or(0) > 0 ? "--mtp-num-layers"
          : m.attention_output_gate          ? "--attention-output-gate"
-         : experts && m.lora->dropout > 0   ? "--lora-dropout with experts"
-         : experts && run.parallel.expert_tensor_parallel_size > 1
-             ? "--expert-tensor-parallel-size above 1"
+         : m.moe && m.lora->dropout > 0     ? "--lora-dropout with experts"
          : m.num_query_groups < run.parallel.tensor_model_parallel_size
              ? "more tensor parallel ranks than query groups"
              : nullptr;
@@ -95,7 +92,8 @@ std::string uneven_inputs(const RunConfig& run) {
       {"--hidden-size", m.hidden_size},
       {"values of heads on a rank", m.num_attention_heads * heads / ranks},
       {"--ffn-hidden-size on a rank", m.ffn_hidden_size / ranks},
-      {"--moe-ffn-hidden-size", m.moe ? m.moe->ffn_hidden_size : 0},
+      {"--moe-ffn-hidden-size on a rank",
+       m.moe ? m.moe->ffn_hidden_size / run.parallel.expert_tensor_parallel_size : 0},
       {"shared expert on a rank", m.moe ? m.moe->shared_expert_intermediate_size / ranks : 0},
       {"--q-lora-rank", m.multi_latent_attention ? m.q_lora_rank.value_or(0) : 0},
       {"--kv-lora-rank", m.multi_latent_attention ? m.kv_lora_rank : 0},
@@ -142,10 +140,8 @@ constexpr std::array kLowRankRules = std::to_array<Constraint>({
      "lora-alpha-pattern load-adapter",
      "An adapter's files say all of this.", low_rank_needs_a_rank},
     {"E318", "low_rank_models",
-     "--lora-rank is for GPT and hybrids with whole "
-     "experts",
-     "lora-rank tensor-model-parallel-size "
-     "expert-tensor-parallel-size lora-dropout",
+     "--lora-rank is for GPT and hybrids, --lora-dropout for those without experts",
+     "lora-rank tensor-model-parallel-size lora-dropout",
      "Other layers have no low-rank updates yet.", low_rank_models},
     {"E319", "low_rank_alone",
      "--lora-rank excludes --freeze-layers and "
