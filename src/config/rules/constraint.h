@@ -47,6 +47,7 @@ std::span<const Constraint> recurrent_constraints();
 std::span<const Constraint> fp8_constraints();
 std::span<const Constraint> moe_constraints();
 std::span<const Constraint> router_constraints();
+std::span<const Constraint> run_length_constraints();
 std::span<const Constraint> run_constraints();
 std::span<const Constraint> schedule_constraints();
 std::span<const Constraint> batch_constraints();

@@ -124,10 +124,10 @@ class Recorder {
     std::vector<std::optional<std::string>> axes;
     for (const comm::RankRecord::Member& member : one.record.groups) {
       const auto named = made.find(member.name);
-      const auto same =
-          named != made.end() ? named : std::ranges::find_if(made, [&](const auto& group) {
-            return group.second == member.ranks;
-          });
+      const auto same = named != made.end()
+                            ? named
+                            : std::ranges::find(made, member.ranks,
+                                                [](const auto& group) { return group.second; });
       const bool all = std::ssize(member.ranks) == grid_.world_size();
       MPITRON_CHECK(all || same != made.end(), member.name, one.rank);
       axes.push_back(all ? std::nullopt : std::optional(same->first));
