@@ -5,15 +5,14 @@
 
 #include <fmt/ranges.h>
 
+#include "corpus/cleaned_output.h"
 #include "corpus/cleaner.h"
 #include "corpus/language.h"
 #include "data/index/input_files.h"
 #include "data/index/ordered_pipeline.h"
-#include "data/preprocess/json_text.h"
 #include "data/preprocess/progress.h"
 #include "utils/error.h"
 #include "utils/log.h"
-#include "utils/system/files.h"
 
 // Cleans a corpus: reads batches, has them cleaned on all cores, and writes them in the order of
 // the input, so that the output does not depend on the number of workers. With task files there is
@@ -21,8 +20,6 @@
 
 namespace mpitron::corpus {
 namespace {
-
-constexpr Index kMaxComplaints = 10;
 
 void throw_if_stopped(const CleanOptions& options) {
   if (options.stop && options.stop()) {
@@ -91,55 +88,6 @@ void read_tasks(const CleanOptions& options, NgramFilter& ngrams) {
   }
 }
 
-class Output {
- public:
-  Output(const CleanOptions& options, CleanReport& report)
-      : options_(options), report_(report), file_(options.output) {}
-
-  /// Writes the records of a batch, with ids where they are asked for. Ids count what is written,
-  /// and so are given here, in order.
-  void write(const CleanBatch& batch) {
-    std::size_t begin = 0;
-    for (const std::size_t end : batch.ends) {
-      const std::string_view tail = std::string_view(batch.out).substr(begin, end - begin);
-      ++report_.written;
-      const std::string head =
-          options_.id_prefix.empty()
-              ? "{"
-              : fmt::format(
-                    "{{\"id\": {}{}",
-                    data::quote_json(fmt::format("{}-{:010}", options_.id_prefix, report_.written)),
-                    tail == "}" ? "" : ", ");
-      file_.write(head);
-      file_.write(tail);
-      file_.write("\n");
-      report_.bytes_written += std::ssize(head) + std::ssize(tail) + 1;
-      begin = end;
-    }
-    for (std::size_t i = 0; i < kFates; ++i) {
-      report_.fates[i] += batch.fates[i];
-    }
-    report_.documents += std::ssize(batch.raw.documents);
-    report_.fixed += batch.fixed;
-    report_.split += batch.split;
-    report_.bytes += batch.raw.file_bytes;
-    for (const std::string& complaint : batch.complaints) {
-      if (++complaints_ <= kMaxComplaints) {
-        log::warning("left out: {}{}", complaint,
-                     complaints_ == kMaxComplaints ? "; more of them are only counted" : "");
-      }
-    }
-  }
-
-  void commit() { file_.commit(); }
-
- private:
-  const CleanOptions& options_;
-  CleanReport& report_;
-  AtomicFile file_;
-  Index complaints_ = 0;
-};
-
 /// Refuses combinations that make no sense before anything is read.
 void check(const CleanOptions& options, const std::vector<std::string>& inputs) {
   const auto languages = known_languages();
@@ -179,7 +127,7 @@ CleanReport clean(const CleanOptions& options) {
   NgramFilter ngrams(options.ngrams);
   read_tasks(options, ngrams);
   CleanReport report;
-  Output output(options, report);
+  CleanedOutput output(options, report);
   std::vector<Cleaner> cleaners;
   for (int worker = 0; worker < options.workers; ++worker) {
     cleaners.emplace_back(options, urls, ngrams);

@@ -1,66 +1,12 @@
 #include "optim/muon.h"
 
-#include <cmath>
-
-#include <gtest/gtest.h>
-
-#include "support/host_runtime.h"
-#include "support/tensors.h"
+#include "optim/muon_matrices.h"
 
 namespace mpitron::optim {
 namespace muon_test {
 
 using tensor::Tensor;
-
-class MuonTest : public ::testing::Test {
- protected:
-  Tensor random(const Shape& shape) {
-    return test::random_tensor(*device_, shape, DType::f32, ++seed_);
-  }
-  /// Largest difference of x x^T, or of x^T x where x is tall, from the identity.
-  static double distance(const Tensor& x) {
-    const std::vector<double> v = test::values_of(x);
-    const Index m = x.shape()[0], n = x.shape()[1], least = std::min(m, n);
-    double worst = 0;
-    for (Index i = 0; i < least; ++i) {
-      for (Index j = 0; j < least; ++j) {
-        double sum = i == j ? -1 : 0;
-        for (Index k = 0; k < std::max(m, n); ++k) {
-          const Index a = m <= n ? i * n + k : k * n + i, b = m <= n ? j * n + k : k * n + j;
-          sum += v[static_cast<std::size_t>(a)] * v[static_cast<std::size_t>(b)];
-        }
-        worst = std::max(worst, std::abs(sum));
-      }
-    }
-    return worst;
-  }
-  config::MuonConfig config(config::MuonCoefficients coefficients, Index steps) {
-    config::MuonConfig result;
-    result.coefficients = coefficients, result.steps = steps, result.fp32_products = true;
-    return result;
-  }
-
-  std::unique_ptr<device::Device> device_ = device::make_device("reference");
-  unsigned seed_ = 0;
-};
-
-/// The last triple of this list has the fixed point 1.
-TEST_F(MuonTest, ManyStepsMakeRowsOrthogonal) {
-  const auto many = config(config::MuonCoefficients::polar_express, 14);
-  EXPECT_LT(distance(orthogonalised(*device_, many, random({5, 9}))), 1e-3);
-  EXPECT_LT(distance(orthogonalised(*device_, many, random({9, 5}))), 1e-3);
-}
-
-TEST_F(MuonTest, AListBeginsAgainOrKeepsItsLastTriple) {
-  const Tensor x = random({4, 6});
-  const auto after = [&](config::MuonCoefficients kind, Index steps) {
-    return test::values_of(orthogonalised(*device_, config(kind, steps), x));
-  };
-  EXPECT_NE(after(config::MuonCoefficients::quintic, 5),
-            after(config::MuonCoefficients::quintic, 6));
-  EXPECT_LT(distance(orthogonalised(*device_, config(config::MuonCoefficients::simple, 5), x)),
-            0.7);
-}
+using MuonTest = test::MuonMatrices;
 
 TEST_F(MuonTest, AveragesGradientsAndScalesByTheShape) {
   config::MuonConfig muon = config(config::MuonCoefficients::polar_express, 14);

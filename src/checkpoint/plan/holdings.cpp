@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "checkpoint/plan/agreement.h"
+#include "checkpoint/plan/described_tensors.h"
 #include "utils/error.h"
 
 // Every rank describes its tensors as a text, and equal descriptions travel once: thousands of
@@ -14,74 +15,6 @@
 
 namespace mpitron::checkpoint {
 namespace {
-
-/// Appends a number as its eight bytes.
-void put(std::string& text, Index number) {
-  text.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
-/// Reads such numbers back, in order.
-class Numbers {
- public:
-  explicit Numbers(const std::string& text) : text_(text) {}
-  bool done() const { return at_ == text_.size(); }
-  Index next() {
-    Index number = 0;
-    MPITRON_CHECK(at_ + sizeof number <= text_.size(), at_, text_.size());
-    std::memcpy(&number, text_.data() + at_, sizeof number);
-    at_ += sizeof number;
-    return number;
-  }
-  std::string text() {
-    const auto size = static_cast<std::size_t>(next());
-    std::string text = text_.substr(at_, size);
-    at_ += size;
-    return text;
-  }
-
- private:
-  const std::string& text_;
-  std::size_t at_ = 0;
-};
-
-/// A structure as it was described, before names have numbers.
-struct Described {
-  DataSet data_set;
-  ShardMap map;
-};
-
-void put(std::string& text, const tensor::ShardedTensor& tensor, const ShardMap& map) {
-  put(text, static_cast<Index>(tensor.name.size()));
-  text += tensor.name;
-  put(text, static_cast<Index>(tensor.value.dtype));
-  put(text, tensor.shape.rank());
-  for (int dim = 0; dim < tensor.shape.rank(); ++dim) {
-    put(text, tensor.shape[dim]);
-  }
-  put(text, map.rows);
-  put(text, map.row_width);
-  put(text, static_cast<Index>(map.columns.size()));
-  for (const ShardMap::Column& column : map.columns) {
-    put(text, column.begin);
-    put(text, column.end);
-  }
-}
-
-Described next_described(Numbers& numbers) {
-  Described described;
-  described.data_set.name = numbers.text();
-  described.data_set.dtype = static_cast<DType>(numbers.next());
-  for (Index dims = numbers.next(); dims > 0; --dims) {
-    described.data_set.shape.push_back(numbers.next());
-  }
-  described.map.rows = numbers.next();
-  described.map.row_width = numbers.next();
-  for (Index columns = numbers.next(); columns > 0; --columns) {
-    const Index begin = numbers.next();
-    described.map.columns.push_back({begin, numbers.next()});
-  }
-  return described;
-}
 
 std::string say(const DataSet& data_set) {
   return fmt::format("{} {}", name_of(data_set.dtype), to_string(data_set.shape));
@@ -94,9 +27,9 @@ class Catalogue {
 
   void add(const std::string& structure, Index rank) {
     std::vector<Holdings::Item> items;
-    Numbers numbers(structure);
+    DescriptionReader numbers(structure);
     while (!numbers.done()) {
-      const Described described = next_described(numbers);
+      const DescribedTensor described = next_described(numbers);
       items.push_back({data_set(described.data_set, rank), map(described.map)});
     }
     holdings_.structures.push_back(std::move(items));
@@ -191,7 +124,7 @@ Description::Description(std::span<const tensor::ShardedTensor> tensors) {
     MPITRON_CHECK(0 <= tensor.begin && end <= map.numel(), tensor.name, tensor.begin, end,
                   map.numel());
     MPITRON_CHECK(tensor.value.contiguous(), tensor.name);
-    put(structure, tensor, map);
+    put_description(structure, tensor, map);
     cuts.push_back({tensor.begin, end});
   }
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "checkpoint/plan/shard_cover.h"
 #include "utils/error.h"
 
 // Finds the ranks that hold the same elements. Shards of one data set must cover it once; within a
@@ -11,66 +12,6 @@
 // that are shared out.
 
 namespace mpitron::checkpoint {
-namespace {
-
-const ShardMap& map_of(const Holdings& holdings, const ShardHolders& shard) {
-  return holdings.maps[static_cast<std::size_t>(shard.map)];
-}
-
-/// Throws Error(data) with the two ranks whose columns overlap without being equal.
-[[noreturn]] void report_overlap(const Holdings& holdings, const std::string& name,
-                                 const ShardHolders& a, const ShardHolders& b) {
-  const auto say = [&](const ShardHolders& shard) {
-    const ShardMap& map = map_of(holdings, shard);
-    return fmt::format("rank {} (columns from {} of {} rows of {})", shard.holders.front().rank,
-                       map.columns.empty() ? 0 : map.columns.front().begin, map.rows,
-                       map.row_width);
-  };
-  throw_data("checkpoint: the shards of tensor {} on {} and {} overlap without being equal", name,
-             say(a), say(b));
-}
-
-/// Checks that all shards have the same rows, of which their columns are each exactly once.
-void check_shards(const Holdings& holdings, const DataSet& data_set,
-                  const std::vector<ShardHolders>& shards) {
-  struct Part {
-    ShardMap::Column column;
-    const ShardHolders* shard;
-  };
-  std::vector<Part> parts;
-  if (shards.empty()) {
-    throw_data("checkpoint: no rank holds any element of tensor {}", data_set.name);
-  }
-  const ShardMap& first = map_of(holdings, shards.front());
-  for (const ShardHolders& shard : shards) {
-    const ShardMap& map = map_of(holdings, shard);
-    if (map.rows != first.rows || map.row_width != first.row_width) {
-      report_overlap(holdings, data_set.name, shards.front(), shard);
-    }
-    for (const ShardMap::Column& column : map.columns) {
-      parts.push_back({column, &shard});
-    }
-  }
-  std::stable_sort(parts.begin(), parts.end(),
-                   [](const Part& a, const Part& b) { return a.column < b.column; });
-  Index covered = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].column.begin < covered) {
-      report_overlap(holdings, data_set.name, *parts[i - 1].shard, *parts[i].shard);
-    }
-    if (parts[i].column.begin > covered) {
-      break;
-    }
-    covered = parts[i].column.end;
-  }
-  if (covered != first.row_width) {
-    throw_data("checkpoint: no rank holds column {} of the {} rows of {} elements of tensor {}",
-               covered, first.rows, first.row_width, data_set.name);
-  }
-}
-
-}  // namespace
-
 std::vector<std::vector<ShardHolders>> shards_by_data_set(const Holdings& holdings) {
   std::vector<std::vector<ShardHolders>> result(holdings.data_sets.size());
   std::unordered_map<std::size_t, std::size_t> places;  // of a data set's map among its shards

@@ -28,6 +28,10 @@ struct LabelledText {
 /// QQP's rows of that kind are left out with a warning, as the reference leaves them out.
 std::vector<LabelledText> read_labelled_texts(std::string_view task, const std::string& path);
 
+/// Reads every article of a folder of RACE's files: a JSON object a line. Error(data) names the
+/// file and the line.
+std::vector<LabelledText> read_race(const std::string& folder);
+
 /// Returns the text as the reference's clean_text does: line feeds and runs of white space become
 /// one blank; up to three times in a row " . " becomes ". ".
 std::string clean_text(std::string_view text);

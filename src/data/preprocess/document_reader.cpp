@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/preprocess/json_text.h"
+#include "data/preprocess/document_blocks.h"
 #include "io/compressed/byte_source.h"
 #include "utils/error.h"
 
@@ -20,10 +20,6 @@ namespace mpitron::data {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r\n\v\f";
-
-/// The longest document: longer ones are no documents but another kind of file, and reading on
-/// would take all memory.
-constexpr std::size_t kLongestDocument = std::size_t{128} << 20;
 
 bool blank(std::string_view line) {
   return line.find_first_not_of(kBlank) == std::string_view::npos;
@@ -61,65 +57,6 @@ bool names_plain_text(const std::string& file) {
   return file.ends_with(".txt") || file.ends_with(".txt.gz") || file.ends_with(".txt.zst");
 }
 
-// One open file that hands out blocks ending at a document boundary.
-class DocumentReader::Input {
- public:
-  Input(const std::string& file, Index offset, const std::function<bool()>& stop)
-      : file_(file), source_(io::open_source(file, stop)) {
-    source_->skip(offset);
-  }
-
-  /// Puts whole documents at the front of `block` and returns their bytes: about `bytes`, or more
-  /// until `end_of_documents` finds an end in them; 0 at the end of the file. The block only grows,
-  /// so that it is not filled with zeros before each read. `line`: of its first document.
-  std::size_t next(std::string& block, std::size_t bytes, EndOfDocuments end_of_documents,
-                   Index line) {
-    std::size_t filled = rest_.size();
-    reserve(block, filled);
-    rest_.copy(block.data(), filled);
-    rest_.clear();
-    for (std::size_t searched = 0; !ended_; searched = filled) {
-      /// Twice as much each time: a long document is searched and copied in proportion to its
-      /// length.
-      filled += read_some(block, filled, std::max(bytes, 2 * filled));
-      if (ended_) {
-        break;
-      }
-      if (const std::size_t cut = end_of_documents({block.data(), filled}, searched); cut > 0) {
-        rest_.assign(block, cut, filled - cut);
-        return cut;
-      }
-      if (filled > kLongestDocument) {
-        throw_data(
-            "{}:{}: no document ends within {} MiB; a document is a line of JSON, or a paragraph, "
-            "line or file of plain text",
-            file_, line, kLongestDocument >> 20);
-      }
-    }
-    return filled;
-  }
-
- private:
-  static void reserve(std::string& block, std::size_t bytes) {
-    block.resize(std::max(block.size(), bytes + JsonTextParser::kPadding));
-  }
-
-  // One successful read behind `filled` bytes, up to `size` of them together: a pipe's block holds
-  // what has come so far.
-  std::size_t read_some(std::string& block, std::size_t filled, std::size_t size) {
-    size = std::max(size, filled + 1);
-    reserve(block, size);
-    const std::size_t n = source_->read(block.data() + filled, size - filled);
-    ended_ = n == 0;
-    return n;
-  }
-
-  const std::string& file_;
-  std::unique_ptr<io::ByteSource> source_;
-  bool ended_ = false;
-  std::string rest_;
-};
-
 DocumentReader::DocumentReader(std::vector<std::string> files, TextDocuments text_documents,
                                std::size_t batch_bytes, std::function<bool()> stop)
     : files_(std::move(files)),
@@ -154,7 +91,7 @@ void DocumentReader::start_at(const InputPosition& position) {
   at_ = position;
 }
 
-DocumentReader::EndOfDocuments DocumentReader::end_of_documents(bool json) const {
+EndOfDocuments DocumentReader::end_of_documents(bool json) const {
   if (json || text_documents_ == TextDocuments::lines) {
     return end_of_lines;
   }
@@ -165,7 +102,7 @@ bool DocumentReader::next(DocumentBatch& batch) {
   for (; at_.file < std::ssize(files_); at_ = {at_.file + 1, 0, 1, at_.documents}, input_.reset()) {
     const std::string& file = files_[static_cast<std::size_t>(at_.file)];
     if (!input_) {
-      input_ = std::make_unique<Input>(file, at_.offset, stop_);
+      input_ = std::make_unique<DocumentBlocks>(file, at_.offset, stop_);
     }
     batch.json = !names_plain_text(file);
     if (const std::size_t bytes =

@@ -52,6 +52,12 @@ struct DocumentBatch {
 /// JSONL.
 bool names_plain_text(const std::string& file);
 
+class DocumentBlocks;
+
+/// Returns where the last whole document of a block ends, of which `searched` bytes were looked at
+/// in vain before; 0 where none does.
+using EndOfDocuments = std::size_t (*)(std::string_view block, std::size_t searched);
+
 /// Cuts input files into batches of about `batch_bytes` (a longer document is a batch of its own).
 /// gzip and zstd data are read directly; "-" is standard input (JSONL). Memory: one block and the
 /// longest document (at most 128 MiB), and for a compressed file its window.
@@ -75,11 +81,6 @@ class DocumentReader {
   Index total_bytes() const { return total_bytes_; }
 
  private:
-  class Input;
-  // Returns where the last whole document of a block ends, of which `searched` bytes were looked
-  // at in vain before; 0 where none does.
-  using EndOfDocuments = std::size_t (*)(std::string_view block, std::size_t searched);
-
   EndOfDocuments end_of_documents(bool json) const;
   void cut(DocumentBatch& batch);
 
@@ -89,7 +90,7 @@ class DocumentReader {
   std::function<bool()> stop_;
   Index total_bytes_ = 0;
   InputPosition at_;
-  std::unique_ptr<Input> input_;
+  std::unique_ptr<DocumentBlocks> input_;
   Index batches_ = 0;
 };
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <tuple>
 
+#include "plan/dry_run/job_groups.h"
 #include "train/model/rank_layout.h"
-#include "train/model/trained_model.h"
 #include "utils/check.h"
 
 // Records a whole job by replaying a few of its ranks: ranks with the same part of the model and of
@@ -14,58 +14,6 @@
 
 namespace mpitron::plan {
 namespace {
-
-/// Numbers the groups of all ranks; each is written down once, found by its name and first rank.
-class GroupTable {
- public:
-  explicit GroupTable(std::vector<JobGroup>& groups) : groups_(groups) {}
-
-  std::size_t number(const std::string& name, const std::vector<Index>& ranks) {
-    std::vector<std::size_t>& known = by_first_[{name, ranks.front()}];
-    for (const std::size_t group : known) {
-      if (groups_[group].ranks == ranks) {
-        return group;
-      }
-    }
-    known.push_back(groups_.size());
-    groups_.push_back({name, ranks});
-    return known.back();
-  }
-
- private:
-  std::vector<JobGroup>& groups_;
-  std::map<std::pair<std::string, Index>, std::vector<std::size_t>> by_first_;
-};
-
-/// A rank that makes its groups and does nothing else.
-class GroupNames final : public comm::World {
- public:
-  GroupNames(Index rank, Index size) : rank_(rank), size_(size) {}
-
-  Index rank() const override { return rank_; }
-  Index size() const override { return size_; }
-  void progress() override {}
-  std::shared_ptr<comm::ProgressEngine> engine() override { return nullptr; }
-  std::shared_ptr<comm::Group> make_group(const std::string& name,
-                                          const std::vector<Index>& ranks) override {
-    made_.try_emplace(name, ranks);
-    return std::make_shared<Named>(name, ranks, std::ranges::find(ranks, rank_) - ranks.begin());
-  }
-  const std::map<std::string, std::vector<Index>>& made() const { return made_; }
-
- private:
-  class Named final : public comm::Group {
-   public:
-    using Group::Group;
-
-   private:
-    comm::Work start(const comm::Request&) override { return {}; }
-  };
-
-  Index rank_;
-  Index size_;
-  std::map<std::string, std::vector<Index>> made_;
-};
 
 class Recorder {
  public:
@@ -169,24 +117,17 @@ class Recorder {
     MPITRON_CHECK(again.record.groups.size() == first.record.groups.size(), first.rank, other);
   }
 
-  /// Returns the groups that a rank makes, without its model: cheap enough for every rank.
-  std::map<std::string, std::vector<Index>> made_by(Index rank) const {
-    GroupNames world(rank, grid_.world_size());
-    train::make_groups(world, run_.parallel);
-    return world.made();
-  }
-
   /// Returns the parallel group behind each group of a class: that of the same name, or the one
   /// with the same ranks; none for all ranks together.
   std::vector<std::optional<std::string>> axes_of(const RankReplay& one) const {
-    const auto made = made_by(one.rank);
+    const auto made = groups_made_by(one.rank, grid_.world_size(), run_.parallel);
     std::vector<std::optional<std::string>> axes;
     for (const comm::RankRecord::Member& member : one.record.groups) {
       const auto named = made.find(member.name);
-      const auto same =
-          named != made.end() ? named : std::ranges::find_if(made, [&](const auto& group) {
-            return group.second == member.ranks;
-          });
+      const auto same = named != made.end()
+                            ? named
+                            : std::ranges::find(made, member.ranks,
+                                                [](const auto& group) { return group.second; });
       const bool all = std::ssize(member.ranks) == grid_.world_size();
       MPITRON_CHECK(all || same != made.end(), member.name, one.rank);
       axes.push_back(all ? std::nullopt : std::optional(same->first));
@@ -198,7 +139,7 @@ class Recorder {
   std::vector<std::size_t> groups_of(Index rank) {
     const std::size_t own = job_.class_of[static_cast<std::size_t>(rank)];
     const auto& members = job_.record(rank).groups;
-    const auto made = made_by(rank);
+    const auto made = groups_made_by(rank, grid_.world_size(), run_.parallel);
     std::vector<std::size_t> result;
     for (std::size_t i = 0; i < members.size(); ++i) {
       const std::optional<std::string>& axis = axes_[own][i];

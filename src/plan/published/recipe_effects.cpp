@@ -2,7 +2,7 @@
 
 #include "plan/published/recipes.h"
 
-// What a recipe's words change in a configuration.
+// Which rows a recipe is for, and what its words change in their configuration.
 
 namespace mpitron::plan {
 namespace {
@@ -69,6 +69,23 @@ void apply_depths(Index depths, PublishedRow& row) {
   }
 }
 
+/// An empty list stands for any value.
+bool listed(const std::vector<std::string>& list, const std::string& value) {
+  return list.empty() || std::ranges::find(list, value) != list.end();
+}
+
+/// Returns whether a recipe is for a row. Tables are named so that they sort by
+/// release: `since` and `until` compare as texts.
+bool fits(const Recipe& recipe, const PublishedRow& row) {
+  const bool full =
+      row.run.parallel.sharding_strategy == config::ShardingStrategy::optim_grads_params;
+  return row.source.starts_with(recipe.source) &&
+         (recipe.model.empty() || recipe.model == row.model) &&
+         listed(recipe.hardware, row.hardware) && listed(recipe.precision, row.precision) &&
+         row.table >= recipe.since && (recipe.until.empty() || row.table < recipe.until) &&
+         (recipe.sharding != "full" || full);
+}
+
 }  // namespace
 
 void apply(const Recipe& recipe, PublishedRow& row) {
@@ -104,6 +121,14 @@ void apply(const Recipe& recipe, PublishedRow& row) {
     row.run.parallel.pipeline_model_parallel_layout = text;
     row.run.parallel.account_for_embedding_in_pipeline_split = false;
     row.run.parallel.account_for_loss_in_pipeline_split = false;
+  }
+}
+
+void apply_recipes(const std::vector<Recipe>& recipes, PublishedRow& row) {
+  for (const Recipe& recipe : recipes) {
+    if (fits(recipe, row)) {
+      apply(recipe, row);
+    }
   }
 }
 

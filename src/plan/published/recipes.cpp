@@ -129,23 +129,6 @@ class RecipeReader {
   YAML::Node node_;
 };
 
-/// An empty list stands for any value.
-bool listed(const std::vector<std::string>& list, const std::string& value) {
-  return list.empty() || std::ranges::find(list, value) != list.end();
-}
-
-/// Returns whether a recipe is for a row. Tables are named so that they sort by release: `since`
-/// and `until` compare as texts.
-bool fits(const Recipe& recipe, const PublishedRow& row) {
-  const bool full =
-      row.run.parallel.sharding_strategy == config::ShardingStrategy::optim_grads_params;
-  return row.source.starts_with(recipe.source) &&
-         (recipe.model.empty() || recipe.model == row.model) &&
-         listed(recipe.hardware, row.hardware) && listed(recipe.precision, row.precision) &&
-         row.table >= recipe.since && (recipe.until.empty() || row.table < recipe.until) &&
-         (recipe.sharding != "full" || full);
-}
-
 }  // namespace
 
 /// Throws Error(kBadParameterFile) with the line for whatever is not known.
@@ -173,14 +156,6 @@ const std::vector<Recipe>& shipped_recipes() {
     return all;
   }();
   return recipes;
-}
-
-void apply_recipes(const std::vector<Recipe>& recipes, PublishedRow& row) {
-  for (const Recipe& recipe : recipes) {
-    if (fits(recipe, row)) {
-      apply(recipe, row);
-    }
-  }
 }
 
 }  // namespace mpitron::plan

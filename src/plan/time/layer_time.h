@@ -25,7 +25,10 @@ struct LayerTime {
   Terms forward;
   Terms backward;  // with what is recomputed
 
-  Terms both() const;
+  Terms both() const {
+    Terms sum = forward;
+    return sum += backward;
+  }
 };
 
 /// A job on a machine with some software: the place where layers are timed.

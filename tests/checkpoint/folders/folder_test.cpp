@@ -1,13 +1,7 @@
 #include "checkpoint/folders/folder.h"
 
-#include <fstream>
-
-#include <gtest/gtest.h>
-
-#include "checkpoint/format/posix_file.h"
+#include "checkpoint/folders/saved_folder.h"
 #include "support/contains.h"
-#include "support/sample_checkpoint.h"
-#include "support/temporary_folder.h"
 #include "utils/error.h"
 #include "utils/system/files.h"
 
@@ -16,29 +10,9 @@ namespace folder_test {
 
 namespace fs = std::filesystem;
 using test::contains;
-using test::TemporaryFolder;
 using Iterations = std::vector<Index>;
 
-/// A folder with complete checkpoints.
-class FolderTest : public ::testing::Test {
- protected:
-  void save(Index iteration) {
-    folder_.begin(iteration);
-    test::write_sample(folder_.unfinished_file(iteration), iteration);
-    folder_.commit(iteration);
-  }
-  void flip_data(Index iteration) {
-    const DataSet damaged = *File(folder_.file(iteration)).find("model/double");
-    PosixFile(folder_.file(iteration), PosixFile::Mode::modify).write(damaged.offset + 60, "?", 1);
-  }
-  void write(const fs::path& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-
-  TemporaryFolder temporary_;
-  fs::path root_ = temporary_.path() / "below" / "save";
-  Folder folder_{root_};
-};
+using FolderTest = test::SavedFolder;
 
 TEST_F(FolderTest, NamesAreMegatrons) {
   EXPECT_EQ(folder_.file(123), root_ / "iter_0000123" / "checkpoint.h5");
@@ -111,48 +85,6 @@ TEST_F(FolderTest, ATrackerOfOtherTextIsAnError) {
     write(root_ / "latest_checkpointed_iteration.txt", text);
     EXPECT_THROW(folder_.tracked(), Error) << text;
   }
-}
-
-TEST_F(FolderTest, AReasonNamesTheFileAndWhatIsWrong) {
-  for (const Index iteration : {2, 3, 4, 5, 6}) {
-    save(iteration);
-  }
-  EXPECT_EQ(reason_against(folder_.file(2)), "");
-  flip_data(3);
-  fs::resize_file(folder_.file(4), fs::file_size(folder_.file(4)) - 100);
-  fs::remove(folder_.file(5));
-  create_file(folder_.file(6), {}, {});
-  const std::pair<Index, const char*> faults[] = {
-      {3, "model/double: bytes "}, {4, "truncated"}, {5, "No such file"}, {6, "never finished"}};
-  for (const auto& [iteration, what] : faults) {
-    const std::string reason = reason_against(folder_.file(iteration));
-    EXPECT_PRED2(contains, reason, what);
-    EXPECT_PRED2(contains, reason, "iter_000000" + std::to_string(iteration));
-  }
-}
-
-TEST_F(FolderTest, RetentionKeepsWhatItIsTold) {
-  for (Index iteration = 1; iteration <= 10; ++iteration) {
-    save(iteration);
-  }
-  EXPECT_EQ(apply_retention(folder_, {}, 10), Iterations{});
-  EXPECT_EQ(apply_retention(folder_, {.retain_interval = 4, .keep_last = 3}, 10),
-            (Iterations{1, 2, 3, 5, 6, 7}));
-  EXPECT_EQ(folder_.iterations(), (Iterations{4, 8, 9, 10}));
-  EXPECT_EQ(apply_retention(folder_, {.retain_interval = 4}, 9), Iterations{});
-  EXPECT_EQ(apply_retention(folder_, {.retain_interval = 4}, 10), Iterations{9});
-  EXPECT_EQ(apply_retention(folder_, {.keep_last = 1}, 10), (Iterations{4, 8}));
-  EXPECT_EQ(folder_.iterations(), Iterations{10});
-}
-
-TEST_F(FolderTest, RetentionSparesSymbolicLinks) {
-  for (const Index iteration : {1, 2, 3}) {
-    save(iteration);
-  }
-  fs::rename(root_ / "iter_0000001", temporary_.path() / "elsewhere");
-  fs::create_symlink(temporary_.path() / "elsewhere", root_ / "iter_0000001");
-  fs::create_symlink("iter_0000002", root_ / "best");
-  EXPECT_EQ(apply_retention(folder_, {.keep_last = 1}, 3), Iterations{});
 }
 
 TEST_F(FolderTest, AFolderThatCannotBeWrittenIsNamed) {

@@ -4,138 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "data/gpt/byte_tokenizer.h"
 #include "data/index/numpy_random.h"
 #include "utils/error.h"
 
 namespace mpitron::data {
 namespace fim_dataset_test {
 
-using tokenizers::TokenId;
-using Tokens = std::vector<std::int64_t>;
-
-/// Ids 0 to 255 are bytes; marks follow, which texts cannot name.
-class ByteTokenizer : public tokenizers::Tokenizer {
- public:
-  std::string_view name() const override { return "bytes"; }
-  tokenizers::TokenizerIdentity identity() const override { return {}; }
-  std::string fingerprint() const override { return "bytes"; }
-  Index vocab_size() const override { return 256 + static_cast<Index>(std::size(kMarks)); }
-  TokenId eod() const override { return 260; }
-  std::vector<std::filesystem::path> files() const override { return {}; }
-  void encode(std::string_view text, Cache&, tokenizers::TokenIds& ids) const override {
-    for (const char c : text) {
-      ids.push_back(static_cast<unsigned char>(c));
-    }
-  }
-  std::string decode(std::span<const TokenId> ids) const override {
-    std::string text;
-    for (const TokenId id : ids) {
-      text += id < 256 ? std::string(1, static_cast<char>(id))
-                       : kMarks[static_cast<std::size_t>(id - 256)];
-    }
-    return text;
-  }
-
- private:
-  static constexpr const char* kMarks[] = {"<fim_prefix>", "<fim_middle>",  "<fim_suffix>",
-                                           "<fim_pad>",    "<|endoftext|>", "<file>"};
-};
-constexpr std::int64_t kPrefix = 256, kMiddle = 257, kSuffix = 258, kPad = 259, kEod = 260,
-                       kFile = 261;
-
-const ByteTokenizer kBytes;
-
-config::FimConfig config_of(double rate, double spm_rate) {
-  return {.rate = rate,
-          .spm_rate = spm_rate,
-          .split_sample = {},
-          .fragment_rate = {},
-          .no_prefix = "",
-          .prefix_token = "<fim_prefix>",
-          .middle_token = "<fim_middle>",
-          .suffix_token = "<fim_suffix>",
-          .pad_token = "<fim_pad>",
-          .eod_token = "<|endoftext|>"};
-}
-
-Tokens tokens_of(const std::string& text) {
-  Tokens tokens;
-  for (const char c : text) {
-    tokens.push_back(static_cast<unsigned char>(c));
-  }
-  return tokens;
-}
-
-Tokens permuted(const Tokens& tokens, const config::FimConfig& config, std::uint32_t seed = 1) {
-  RandomState random(seed);
-  return fill_in_the_middle(tokens, make_fim_options(config, 0, kBytes), random);
-}
-
-/// What stands behind a mark, up to the next one.
-std::string behind(const Tokens& tokens, std::int64_t mark) {
-  std::string text;
-  for (auto at = std::ranges::find(tokens, mark); ++at != tokens.end() && *at < 256;) {
-    text += static_cast<char>(*at);
-  }
-  return text;
-}
-
-TEST(FillInTheMiddle, PrefixMiddleAndSuffixAreTheText) {
-  const std::string text = "zwölf Boxkämpfer jagen Viktor";  // of characters of two bytes, too
-  bool inner = false;
-  for (std::uint32_t seed = 0; seed < 200; ++seed) {
-    const Tokens cut = permuted(tokens_of(text), config_of(1, 1e-300), seed);
-    ASSERT_EQ(cut.front(), kPrefix);
-    const std::string prefix = behind(cut, kPrefix), middle = behind(cut, kMiddle);
-    EXPECT_EQ(prefix + middle + behind(cut, kSuffix), text);
-    EXPECT_EQ(cut.size(), text.size() + 3);
-    EXPECT_NE(static_cast<unsigned char>(middle[0]) & 0xC0, 0x80);  // no half of a character
-    inner = inner || (!prefix.empty() && !middle.empty());
-  }
-  EXPECT_TRUE(inner);
-}
-
-/// P S suffix M prefix middle.
-TEST(FillInTheMiddle, TheSuffixMayComeFirst) {
-  const Tokens cut = permuted(tokens_of("a text of words"), config_of(1, 1));
-  EXPECT_EQ(cut[0], kPrefix);
-  EXPECT_EQ(cut[1], kSuffix);
-  EXPECT_EQ(behind(cut, kMiddle) + behind(cut, kSuffix), "a text of words");
-}
-
-TEST(FillInTheMiddle, TextsBetweenEndsOfDocumentsAreCutByThemselves) {
-  const Tokens text{'a', 'b', kEod, kEod, 'c', kEod};
-  EXPECT_EQ(permuted(text, config_of(0, 0.5)), (Tokens{'a', 'b', kEod, 'c', kEod}));
-  const Tokens cut = permuted(text, config_of(1, 0.5));
-  EXPECT_EQ(std::ranges::count(cut, kPrefix), 3);  // the empty end is a text, too
-  EXPECT_EQ(std::ranges::count(cut, kEod), 2);
-}
-
-TEST(FillInTheMiddle, FragmentsAndPrefixesThatStay) {
-  config::FimConfig config = config_of(1, 0.5);
-  config.split_sample = "<file>";
-  config.fragment_rate = 0;
-  const Tokens two{'a', kFile, 'b'};
-  EXPECT_EQ(permuted(two, config), two);
-  config.fragment_rate = 1;
-  EXPECT_EQ(std::ranges::count(permuted(two, config), kPrefix), 2);
-  config.no_prefix = "b";
-  EXPECT_EQ(std::ranges::count(permuted(two, config), kPrefix), 1);
-}
-
-/// A share of 3000 texts is within four standard deviations of its rate.
-TEST(FillInTheMiddle, RatesAreShares) {
-  int cut = 0, suffix_first = 0;
-  constexpr int kTexts = 3000;
-  for (std::uint32_t seed = 0; seed < kTexts; ++seed) {
-    const Tokens tokens = permuted(tokens_of("text"), config_of(0.3, 0.8), seed);
-    cut += tokens.front() == kPrefix ? 1 : 0;
-    suffix_first += tokens.front() == kPrefix && tokens[1] == kSuffix ? 1 : 0;
-  }
-  EXPECT_NEAR(cut, 0.3 * kTexts, 4 * std::sqrt(0.21 * kTexts));
-  // An empty prefix looks the same.
-  EXPECT_NEAR(suffix_first, (0.8 + 0.2 * 9 / 25) * cut, 4 * std::sqrt(0.16 * cut));
-}
+using namespace fim_samples;
 
 TEST(FillInTheMiddle, UnknownTokensAreNamed) {
   config::FimConfig config = config_of(1, 1);

@@ -65,27 +65,6 @@ TEST_F(LabelledTextsTest, SaysWhereAFileIsWrong) {
             std::string::npos);
 }
 
-TEST_F(LabelledTextsTest, SaysWhereAnArticleIsWrong) {
-  const std::string folder = folder_ / "RACE";
-  std::filesystem::create_directory(folder);
-  const auto problem = [&](const std::string& line) {
-    test::write_bytes(folder + "/a.txt", "\n" + line + "\n");
-    return test::message_of([&] { read_labelled_texts("RACE", folder); });
-  };
-  EXPECT_NE(problem(R"({"article": "x", "questions": ["q"], "options": [["a"]], "answers": ["A"]})")
-                .find("a.txt:2: question 1 has 1 options"),
-            std::string::npos);
-  EXPECT_NE(problem(R"({"article": "x"})").find("a.txt:2: "), std::string::npos);
-  EXPECT_EQ(problem(R"({"article": "x", "questions": ["q _ _?"], "answers": ["D"], )"
-                    R"("options": [["a", "b", "c", "_"]]})"),
-            "");
-}
-
-TEST(CleanText, JoinsBlanksAndFullStops) {
-  EXPECT_EQ(clean_text("a .  b\n\nc . "), "a. b c. ");
-  EXPECT_EQ(clean_text(" . . . . x"), ". ... x");
-}
-
 TEST(DataName, IsWhatStandsBehindTheTask) {
   EXPECT_EQ(data_name("MNLI", "/data/MNLI/dev_matched.tsv"), "dev-matched");
   EXPECT_EQ(data_name("RACE", "RACE/dev/middle/"), "dev-middle");

@@ -3,36 +3,29 @@
 #include <gtest/gtest.h>
 
 #include "plan/machine/exit_codes.h"
-#include "plan/planned_run.h"
+#include "plan/published/published_row_sample.h"
 #include "utils/error.h"
 
 namespace mpitron::plan {
 namespace prediction_test {
 
-PublishedRow row_of(const std::string& hardware, Index layers = 24) {
-  PublishedRow row;
-  row.source = "somebody";
-  row.hardware = hardware;
-  row.run = test::planned_run({.layers = layers, .hidden = 2048, .heads = 16}, 2048, 16,
-                              {.gpus = 8, .tensor = 8});
-  return row;
-}
+using test::published_row;
 
 TEST(Prediction, UnknownHardwareIsNotGuessed) {
   const Library library;
-  EXPECT_FALSE(parts_of(library, row_of("abacus-1")).machine);
-  const RowParts parts = parts_of(library, row_of("dgx-a100-80-ib8x200"));
+  EXPECT_FALSE(parts_of(library, published_row("abacus-1")).machine);
+  const RowParts parts = parts_of(library, published_row("dgx-a100-80-ib8x200"));
   EXPECT_TRUE(parts.machine);
   EXPECT_FALSE(parts.stack_is_known);
   EXPECT_EQ(parts.stack->name, "megatron");
-  PublishedRow sharded = row_of("dgx-a100-80-ib8x200");
+  PublishedRow sharded = published_row("dgx-a100-80-ib8x200");
   sharded.run.parallel.sharding_strategy = config::ShardingStrategy::optim_grads_params;
   EXPECT_EQ(parts_of(library, sharded).stack->name, "pytorch");
 }
 
 TEST(Prediction, SoftwareFromBeforeFlashAttentionIsLikeThatOfItsTime) {
   const Library library;
-  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  PublishedRow row = published_row("dgx-a100-80-ib8x200");
   const auto stack = [&] { return parts_of(library, row).stack->name; };
   row.options = "ALiBi; no flash attention; gradients in fp16";
   EXPECT_EQ(stack(), "megatron-2021");
@@ -46,27 +39,15 @@ TEST(Prediction, SoftwareFromBeforeFlashAttentionIsLikeThatOfItsTime) {
 
 TEST(Prediction, LargerModelsTakeLonger) {
   const Library library;
-  const PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  const PublishedRow row = published_row("dgx-a100-80-ib8x200");
   const RowParts parts = parts_of(library, row);
   const double small = predict(*parts.machine, *parts.stack, row).time.seconds();
-  EXPECT_GT(predict(*parts.machine, *parts.stack, row_of(row.hardware, 48)).time.seconds(),
+  EXPECT_GT(predict(*parts.machine, *parts.stack, published_row(row.hardware, 48)).time.seconds(),
             1.5 * small);
 }
 
-TEST(Prediction, WhatIsNotSaidIsTriedAndRecomputedAsFarAsItMust) {
-  PublishedRow row = row_of("dgx-a100-80-ib8x200");
-  EXPECT_EQ(candidate_jobs(row, 80e9).size(), 5U);  // sizes of a microbatch
-  row.micro_batch = 1;
-  ASSERT_EQ(candidate_jobs(row, 80e9).size(), 1U);
-  const auto recompute = [&](double memory) {
-    return candidate_jobs(row, memory).front().run.model.recompute_num_layers;
-  };
-  EXPECT_EQ(recompute(80e9), 0);
-  EXPECT_GT(recompute(3e9), 0);
-}
-
 TEST(Prediction, SecondsFollowFromWhatIsReported) {
-  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  PublishedRow row = published_row("dgx-a100-80-ib8x200");
   const Machine machine = *Library().machine(row.hardware);
   const double tokens = 16 * 2048, flops = step_flops(make_job(row.run), FlopsFormula::full);
   const auto seconds = [&](FigureUnit unit, double value) {
@@ -83,14 +64,14 @@ TEST(Prediction, SecondsFollowFromWhatIsReported) {
 }
 
 TEST(Prediction, WithoutLayoutTheBestIsSearched) {
-  PublishedRow row = row_of("dgx-a100-80-ib8x200");
+  PublishedRow row = published_row("dgx-a100-80-ib8x200");
   const Library library;
   const RowParts parts = parts_of(library, row);
   const double given = predict(*parts.machine, *parts.stack, row).time.seconds();
   const auto best = predict_best_layout(*parts.machine, *parts.stack, row);
   ASSERT_TRUE(best);
   EXPECT_LT(best->time.seconds(), given);
-  PublishedRow large = row_of(row.hardware, 2000);
+  PublishedRow large = published_row(row.hardware, 2000);
   try {
     predict_best_layout(*parts.machine, *parts.stack, large);
     FAIL() << "100 billion parameters do not fit on 8 GPUs";

@@ -23,16 +23,6 @@ class SearchTest : public ::testing::Test {
   const Stack stack_ = *Library().stack("nemo");
 };
 
-TEST_F(SearchTest, LayoutsUseAllGpusAndDivideTheBatch) {
-  const std::vector<Layout> layouts = layouts_of(machine_, space(96));
-  EXPECT_GT(layouts.size(), 100U);
-  for (const Layout& l : layouts) {
-    EXPECT_EQ(l.tensor * l.pipeline * l.context * l.data(), 96);
-    EXPECT_EQ(1152 % (l.micro_batch * l.data()), 0);
-    EXPECT_TRUE(l.chunks == 1 || 1152 / (l.micro_batch * l.data()) % l.pipeline == 0);
-  }
-}
-
 TEST_F(SearchTest, WhatFitsIsFastestFirstAndRecomputesNoMoreThanItMust) {
   const SearchSpace all = space(96);
   const SearchResult result = search(machine_, stack_, all, 70e9);
@@ -57,15 +47,6 @@ TEST_F(SearchTest, MoreMemoryNeverFitsFewerLayouts) {
     const std::size_t fitting = search(machine_, stack_, space(96), memory).fitting.size();
     EXPECT_GE(fitting, before);
     before = fitting;
-  }
-}
-
-TEST_F(SearchTest, FixedSizesAreKept) {
-  SearchSpace fixed = space(96);
-  fixed.fixed = {{"tp", 4}, {"pp", 12}};
-  for (const Layout& layout : layouts_of(machine_, fixed)) {
-    EXPECT_EQ(layout.tensor, 4);
-    EXPECT_EQ(layout.pipeline, 12);
   }
 }
 

@@ -101,21 +101,6 @@ TEST(StepTime, ModulesThatRunAgainCostLessThanLayers) {
   EXPECT_LT(mlp, 4.0 / 3 * none);
 }
 
-TEST(StepTime, StagesHoldTheLayersThatTrainingGivesThem) {
-  Layout layout = kLayout;
-  layout.pipeline = 16;
-  config::RunConfig run =
-      test::planned_run({.layers = 126, .hidden = 16384, .heads = 128}, 8192, 256, layout);
-  EXPECT_TRUE(run.parallel.account_for_embedding_in_pipeline_split);
-  const Machine machine = *Library().machine("h100-dgx");
-  const Stack stack = *Library().stack("megatron");
-  const Job job = make_job(run);
-  const std::vector<StageWork> stages = stage_works({machine, stack, job});
-  ASSERT_EQ(stages.size(), 16U);
-  const double seven = stages[0].held.dense - 51200.0 * 16384 / 8;  // beside the embedding
-  EXPECT_NEAR(stages[1].held.dense / seven, 8.0 / 7, 1e-9);
-}
-
 TEST(StepTime, APracticeOfGradientsGoesBeforeThatOfTheSoftware) {
   const Machine machine = *Library().machine("a100-dgx");
   Stack stack = *Library().stack("megatron-2021");  // reduces behind the passes

@@ -1,14 +1,14 @@
-#include "checkpoint/read/parallel_read.h"
-
 #include <array>
 #include <cstring>
 
 #include <gtest/gtest.h>
 
-namespace mpitron::checkpoint {
-namespace parallel_read_test {
+#include "checkpoint/read/parallel_read.h"
 
-TEST(ConvertElements, TypesOfTrainingBecomeEachOther) {
+namespace mpitron::checkpoint {
+namespace element_conversion_test {
+
+TEST(ElementConversion, TypesOfTrainingBecomeEachOther) {
   for (const DType from : {DType::f32, DType::bf16, DType::f16}) {
     for (const DType to : {DType::f32, DType::bf16, DType::f16}) {
       EXPECT_TRUE(convertible(from, to));
@@ -19,7 +19,7 @@ TEST(ConvertElements, TypesOfTrainingBecomeEachOther) {
   EXPECT_TRUE(convertible(DType::i64, DType::i64));
 }
 
-TEST(ConvertElements, RoundsToNearestWithTiesToEven) {
+TEST(ElementConversion, RoundsToNearestWithTiesToEven) {
   const std::array<float, 4> from{1.0F, 1.0F + 0x1p-8F, 1.0F + 0x3p-8F, -3.0e38F};
   std::array<BFloat16, 4> to{};
   convert_elements(from.data(), DType::f32, to.data(), DType::bf16, 4);
@@ -29,7 +29,7 @@ TEST(ConvertElements, RoundsToNearestWithTiesToEven) {
   EXPECT_LT(static_cast<float>(to[3]), -2.9e38F);
 }
 
-TEST(ConvertElements, ReadsFromAnyAddress) {
+TEST(ElementConversion, ReadsFromAnyAddress) {
   const std::array<BFloat16, 3> values{BFloat16(1.5F), BFloat16(-2.0F), BFloat16(3.0F)};
   std::array<std::byte, 7> bytes{};
   std::memcpy(bytes.data() + 1, values.data(), sizeof(values));
@@ -38,5 +38,5 @@ TEST(ConvertElements, ReadsFromAnyAddress) {
   EXPECT_EQ(to, (std::array{1.5F, -2.0F, 3.0F}));
 }
 
-}  // namespace parallel_read_test
+}  // namespace element_conversion_test
 }  // namespace mpitron::checkpoint
