@@ -70,7 +70,7 @@ class Forward {
       before_ = {x, ys[index] + start, weights_ + start, kept, scale};
     }
     if (before_.y != nullptr) {
-      for_several(width_, [&](Index i, auto lanes) { finish(before_, i, lanes); });
+      for_several<T>(width_, [&](Index i, auto lanes) { finish(before_, i, lanes); });
     }
   }
 
@@ -106,9 +106,9 @@ class Forward {
       }
     };
     if (before.y == nullptr) {
-      return row_sum(width_, add);
+      return row_sum<T>(width_, add);
     }
-    return row_sum(
+    return row_sum<T>(
         width_, [&](Index i, auto lanes, auto& sum) __attribute__((always_inline)) {
           finish(before, i, lanes);
           add(i, lanes, sum);
@@ -172,7 +172,7 @@ struct Backward {
     const T* const gradient = dy[index] + start;
     const float *const weight = weights.data() + start,
                        scale = k.rstd.as<float>()[index * k.groups + group];
-    const float dot = row_sum(
+    const float dot = row_sum<T>(
         width, [&](Index i, auto lanes, auto& sum) __attribute__((always_inline)) {
           fetch_lines_ahead(values + i, lanes), fetch_lines_ahead(gates + i, lanes);
           fetch_lines_ahead(gradient + i, lanes);
@@ -202,7 +202,7 @@ struct Backward {
         });
     const float mean = dot / static_cast<float>(width);
     T *const to_x = dx[index] + start, *const to_z = dz[index] + start;
-    for_several(
+    for_several<T>(
         width, [&](Index i, auto lanes) __attribute__((always_inline)) {
           const auto opened = read(kept.silus + i, lanes), slope = read(kept.slopes + i, lanes);
           const auto normal = read(kept.normals + i, lanes), given = read(gradient + i, lanes);
