@@ -38,7 +38,7 @@ namespace {
 template <class T>
 void silus_of(const T* x, T* y, Index count) {
   namespace host = kernels::host;
-  host::for_several(
+  host::for_several<T>(
       count, [&](Index i, auto lanes) __attribute__((always_inline)) {
         host::write(host::PlainStore{}, y + i, host::silu<T>(host::read(x + i, lanes)).value,
                     lanes);

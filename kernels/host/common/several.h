@@ -101,10 +101,16 @@ template <class T, class Lanes>
   }
 }
 
-/// Calls f(i, lanes) for a row of n numbers: several vectors at a time, then as simd::for_lanes.
-template <class F>
+/// Whether a kernel of numbers of type T takes several vectors at a time. With fp32 it has fewer
+/// operations for each byte, and was measured to lose 7 to 15 %.
+template <class T>
+inline constexpr bool kTakesSeveral = sizeof(T) == 2;
+
+/// Calls f(i, lanes) for a row of n numbers of type T: several vectors at a time, if it pays, then
+/// as simd::for_lanes.
+template <class T, class F>
 [[gnu::always_inline]] inline void for_several(Index n, F&& f) {
-  const Index whole = n / Whole::count * Whole::count;
+  const Index whole = kTakesSeveral<T> ? n / Whole::count * Whole::count : 0;
   for (Index i = 0; i < whole; i += Whole::count) {
     f(i, Whole{});
   }
@@ -114,10 +120,16 @@ template <class F>
 
 /// The sum over a row with the bits of simd::row_sums: f(i, lanes, sum) adds to `sum`, whose type
 /// is that of what it reads.
-template <class F>
+template <class T, class F>
 [[gnu::always_inline]] inline float row_sum(Index n, F&& f) {
+  if constexpr (!kTakesSeveral<T>) {
+    const auto [sum] = simd::row_sums<1>(
+        n, [&](Index i, auto lanes, auto& sums)
+               __attribute__((always_inline)) { f(i, lanes, sums[0]); });
+    return sum;
+  }
   Several sums{};
-  for_several(
+  for_several<T>(
       n, [&](Index i, auto lanes) __attribute__((always_inline)) {
         if constexpr (std::is_same_v<decltype(lanes), Whole>) {
           f(i, lanes, sums);

@@ -58,6 +58,7 @@ struct ConvSteps {
     }
 #pragma GCC unroll 8
     for (Index step = 0; step < kSteps; ++step) {
+      fetch(x[i + kSteps + step] + c);
       sums[step] = simd::load(from.bias() + c, lanes);
 #pragma GCC unroll 4
       for (Index k = 0; k < kUsual; ++k) {
@@ -81,7 +82,7 @@ class StepResults {
                                     Store store) const {
     for (Index step = 0; step < kSteps; ++step) {
       T* const row = to[first + step] + c;
-      for_several(
+      for_several<T>(
           count, [&](Index j, auto lanes) __attribute__((always_inline)) {
             host::write(store, row + j, read(rows_[step] + j, lanes), lanes);
           });
@@ -97,18 +98,6 @@ template <class F>
 [[gnu::always_inline]] inline void for_channel_tiles(Index channels, F&& f) {
   for (Index c = 0; c < channels; c += kTile) {
     f(c, std::min(kTile, channels - c));
-  }
-}
-
-/// Asks for a tile's part of the kSteps positions behind those from i on.
-template <class T>
-[[gnu::always_inline]] inline void fetch_steps(const SampleRows<const T>& rows, Index i, Index c) {
-  constexpr Index kLine = 64 / Index{sizeof(T)};
-  for (Index step = kSteps; step < 2 * kSteps; ++step) {
-    const T* const row = rows[i + step] + c;
-    for (Index j = 0; j < kTile; j += kLine) {
-      fetch(row + j);
-    }
   }
 }
 
@@ -139,7 +128,6 @@ void convolve(const CausalConvForward& k, const Taps& taps, Index begin, Index c
       const Index end = std::min(s, i + kSteps);
       if (has_steps(taps, i, end - i, starts(end - 1, sample))) {
         for_channel_tiles(count, [&](Index first, Index columns) {
-          fetch_steps(x, i, first);
           simd::for_lanes(columns, [&](Index c, auto lanes) {
             const ConvSteps steps(x, taps, i, first + c, lanes);
 #pragma GCC unroll 2
@@ -253,7 +241,6 @@ class ChannelGradients {
     const SampleRows<const T> x(k_.x, sample, begin_), dy(k_.dy, sample, begin_);
     const SampleRows<T> dx(k_.dx, sample, begin_);
     for_channel_tiles(count_, [&](Index first, Index columns) {
-      fetch_steps(x, i, first), fetch_steps(dy, i, first);
       simd::for_lanes(columns, [&](Index c, auto lanes) { run_steps(x, dy, i, first, c, lanes); });
       results_.write(dx, i - kBefore, first, columns, store_);
     });
@@ -276,6 +263,7 @@ class ChannelGradients {
       const Several slopes = silu<T>(steps.together(step)).slope;
 #pragma GCC unroll 4
       for (Index at = step; at < step + ConvSteps::kTogether; ++at) {
+        fetch(dy[i + kSteps + at] + channel);
         gradients[kBefore + at] = simd::load(dy[i + at] + channel, lanes) * slopes.v[at - step];
         to_bias += gradients[kBefore + at];
       }

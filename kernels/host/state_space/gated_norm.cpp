@@ -37,6 +37,12 @@ template <class T>
   }
 }
 
+/// Whether every group of a row whose beginning is aligned begins where stores past the caches can.
+template <class T>
+bool are_aligned(Index width, Index groups) {
+  return groups == 1 || width * Index{sizeof(T)} % kStreamAlignment == 0;
+}
+
 /// A group of a row is passed over twice, for its sum and for its results; the second pass runs
 /// beside the first one of the next group, so that reading, computing and writing overlap. The
 /// first keeps silu(z), or, where the gate comes first, r. Flat, as is the way back: around calls
@@ -64,7 +70,7 @@ class Forward {
       before_ = {x, ys[index] + start, weights_ + start, kept, scale};
     }
     if (before_.y != nullptr) {
-      for_several(width_, [&](Index i, auto lanes) { finish(before_, i, lanes); });
+      for_several<T>(width_, [&](Index i, auto lanes) { finish(before_, i, lanes); });
     }
   }
 
@@ -100,9 +106,9 @@ class Forward {
       }
     };
     if (before.y == nullptr) {
-      return row_sum(width_, add);
+      return row_sum<T>(width_, add);
     }
-    return row_sum(
+    return row_sum<T>(
         width_, [&](Index i, auto lanes, auto& sum) __attribute__((always_inline)) {
           finish(before, i, lanes);
           add(i, lanes, sum);
@@ -166,7 +172,7 @@ struct Backward {
     const T* const gradient = dy[index] + start;
     const float *const weight = weights.data() + start,
                        scale = k.rstd.as<float>()[index * k.groups + group];
-    const float dot = row_sum(
+    const float dot = row_sum<T>(
         width, [&](Index i, auto lanes, auto& sum) __attribute__((always_inline)) {
           fetch_lines_ahead(values + i, lanes), fetch_lines_ahead(gates + i, lanes);
           fetch_lines_ahead(gradient + i, lanes);
@@ -196,7 +202,7 @@ struct Backward {
         });
     const float mean = dot / static_cast<float>(width);
     T *const to_x = dx[index] + start, *const to_z = dz[index] + start;
-    for_several(
+    for_several<T>(
         width, [&](Index i, auto lanes) __attribute__((always_inline)) {
           const auto opened = read(kept.silus + i, lanes), slope = read(kept.slopes + i, lanes);
           const auto normal = read(kept.normals + i, lanes), given = read(gradient + i, lanes);
@@ -233,8 +239,9 @@ struct Backward {
   void run() const {
     const Index t = row_count(k.x), f = k.x.size(-1), block = BlockSums::rows_of(t);
     BlockSums sums(t, f, k.workspace);
-    const bool streaming =
-        should_stream(k.dx, dx, k.x, k.z, k.dy) && should_stream(k.dz, dz, k.x, k.z, k.dy);
+    const bool streaming = are_aligned<T>(width, k.groups) &&
+                           should_stream(k.dx, dx, k.x, k.z, k.dy) &&
+                           should_stream(k.dz, dz, k.x, k.z, k.dy);
     for_ranges(BlockSums::count_of(t), 2 * kWork * t * f, [&](Index first, Index last) {
       Scratch<float> silus, slopes, normals;
       const Kept kept{silus.room(width), slopes.room(width), normals.room(width)};
@@ -259,7 +266,8 @@ struct Backward {
 void run(device::HostStream&, const GatedNormForward& k) {
   const std::vector<float> weights = weights_of(k.weight);
   visit_dtype(k.x.dtype, [&]<class T>() {
-    const bool streaming = should_stream(k.y, Rows<T>(k.y), k.x, k.z);
+    const bool streaming = are_aligned<T>(k.x.size(-1) / k.groups, k.groups) &&
+                           should_stream(k.y, Rows<T>(k.y), k.x, k.z);
     for_ranges(row_count(k.x), kWork * k.x.numel(), [&](Index first, Index last) {
       with_store(streaming, [&](auto store) {
         using Store = decltype(store);

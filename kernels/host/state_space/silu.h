@@ -47,6 +47,14 @@ struct Silu {
 template <class T, class V>
 [[gnu::always_inline]] inline Silu<V> silu(const V& x) {
   using simd::Float;
+  if constexpr (std::is_same_v<V, Several> && !kTakesSeveral<T>) {
+    V values, slopes;
+    for (int i = 0; i < Several::kCount; ++i) {
+      const auto [value, slope] = silu<T>(x.v[i]);
+      values.v[i] = value, slopes.v[i] = slope;
+    }
+    return {values, slopes};
+  }
   const V power = power_of_minus<T>(x);
   const V open = step(
       [](Float e) __attribute__((always_inline)) { return simd::reciprocal(1.F + e); }, power);

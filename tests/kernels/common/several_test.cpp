@@ -40,7 +40,7 @@ TYPED_TEST(SeveralOf, AreReadAndWrittenAsSingleVectorsAre) {
     simd::for_lanes(n, [&](Index i, auto lanes) {
       simd::store(wanted + i, work(simd::load(from.data() + i, lanes), by), lanes);
     });
-    for_several(n, [&](Index i, auto lanes) {
+    for_several<T>(n, [&](Index i, auto lanes) {
       const auto result = step(work, read(from.data() + i, lanes), by);
       write(PlainStore{}, plain + i, result, lanes);
       write(StreamStore{}, past_caches + i, result, lanes);
@@ -51,16 +51,17 @@ TYPED_TEST(SeveralOf, AreReadAndWrittenAsSingleVectorsAre) {
   }
 }
 
-TEST(Several, SumsOfRowsHaveTheBitsOfSingleVectors) {
+TYPED_TEST(SeveralOf, RowsHaveSumsWithTheBitsOfSingleVectors) {
   for (const Index n : {1, 16, 17, 64, 80, 127, 128, 1536, 1571}) {
     const std::vector<float> x = numbers(n);
     const auto add = [](Float value, Float sum) { return simd::fma(value, value, sum); };
     const auto [wanted] = simd::row_sums<1>(n, [&](Index i, auto lanes, auto& sums) {
       sums[0] = add(simd::load(x.data() + i, lanes), sums[0]);
     });
-    EXPECT_EQ(row_sum(n, [&](Index i, auto lanes,
-                             auto& sum) { sum = step(add, read(x.data() + i, lanes), sum); }),
-              wanted)
+    EXPECT_EQ(
+        row_sum<TypeParam>(n, [&](Index i, auto lanes,
+                                  auto& sum) { sum = step(add, read(x.data() + i, lanes), sum); }),
+        wanted)
         << n;
   }
 }

@@ -66,5 +66,26 @@ TEST(GatedNorm, BackwardAsTheReference) {
   });
 }
 
+/// y of the first `rows` rows of x; its first `kept` rows as bytes.
+std::vector<std::byte> forward_bytes(TestTensor& x, TestTensor& weight, Index rows, Index kept) {
+  const Index f = weight.view().size(0);
+  constexpr Index kGroups = 4;
+  TestTensor y(DType::bf16, {rows, f}), rstd(DType::f32, {rows, kGroups});
+  const device::TensorView in(x.view().data, DType::bf16, {rows, f});
+  device::HostStream stream;
+  run(stream, GatedNormForward{in, in, weight.view(), y.view(), rstd.view(), kGroups});
+  std::vector<std::byte> bytes = y.bytes();
+  bytes.resize(static_cast<std::size_t>(kept * f) * size_of(DType::bf16));
+  return bytes;
+}
+
+/// Large results go past the caches, by whole lines, which groups of 40 numbers do not begin with.
+TEST(GatedNorm, LargeResultsOfGroupsInsideLinesAreThoseOfSmallOnes) {
+  constexpr Index kRows = 14000, kWidth = 160, kFew = 64;
+  TestTensor x(DType::bf16, {kRows, kWidth}, test_values(kRows * kWidth, 3));
+  TestTensor weight(DType::f32, {kWidth}, test_values(kWidth, 4));
+  EXPECT_EQ(forward_bytes(x, weight, kRows, kFew), forward_bytes(x, weight, kFew, kFew));
+}
+
 }  // namespace gated_norm_test
 }  // namespace mpitron::kernels
