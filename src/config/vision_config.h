@@ -70,14 +70,15 @@ struct VisionConfig {
   }
 };
 
-/// Image encoders: CLIP's has a class token, SigLIP's has none.
-enum class TowerKind { clip, siglip };
+/// Image encoders: CLIP's has a class token, SigLIP's has none, Qwen2-VL's has rotary positions of
+/// rows and columns in place of learned ones.
+enum class TowerKind { clip, siglip, qwen2_vl };
 /// The way from the encoder's width to the language model's: an MLP, one linear layer, or means of
 /// neighbouring patches, a norm and one linear layer (Gemma 3).
 enum class ProjectorKind { mlp, affine, pooled };
 /// Texts around an image: <Image> and </Image>, <img> and </img>, <start_of_image> and
-/// <end_of_image> between empty lines.
-enum class ImageTags { none, nvlm, internvl, gemma3 };
+/// <end_of_image> between empty lines, <|vision_start|> and <|vision_end|>.
+enum class ImageTags { none, nvlm, internvl, gemma3, qwen2_vl };
 
 /// Sizes of an image encoder that has not the language model's; its layers have LayerNorm and
 /// biases.
@@ -136,6 +137,11 @@ struct VlmConfig {
     return projector == ProjectorKind::pooled ? pooled_positions
            : pixel_shuffle                    ? patches() / 4
                                               : patches() + (class_token ? tower_tokens() : 0);
+  }
+  /// Positions along the edge of a tile, where they are a square of merged or pooled patches.
+  Index seen_edge() const {
+    const Index merged = projector == ProjectorKind::pooled ? pooled_edge() : pixel_shuffle ? 2 : 1;
+    return merged > 0 ? grid() / merged : 0;
   }
   /// Patches along the edge of the squares that are pooled; 0 where they do not fill a tile.
   Index pooled_edge() const {

@@ -5,6 +5,7 @@
 #include "convert/adapters.h"
 #include "convert/description/config_reading.h"
 #include "convert/encoder_writer.h"
+#include "convert/formats/folded_frames.h"
 #include "convert/formats/hugging_face_folder.h"
 #include "convert/formats/mpitron_checkpoint.h"
 #include "convert/formats/stacked_experts.h"
@@ -55,15 +56,18 @@ ModelDescription describe(const ConvertSettings& settings, const ModelReader& re
   return description;
 }
 
-/// Writes tensors under the family's names; families with stacked experts get them as one tensor.
+/// Writes tensors under the family's names, with stacked experts as one tensor, and matrices of two
+/// frames, where the family has them.
 void write_weights(const ConvertSettings& settings, TensorSource& theirs,
                    const std::string& model_type, const Progress& progress) {
+  std::unique_ptr<TensorSource> packed;
   if (const auto order = stacked_experts(model_type)) {
-    write_hugging_face_weights(settings.to, *stack_experts(theirs, *order), settings.bytes_per_file,
-                               progress);
-  } else {
-    write_hugging_face_weights(settings.to, theirs, settings.bytes_per_file, progress);
+    packed = stack_experts(theirs, *order);
+  } else if (has_two_frames(model_type)) {
+    packed = unfold_frames(theirs);
   }
+  write_hugging_face_weights(settings.to, packed ? *packed : theirs, settings.bytes_per_file,
+                             progress);
 }
 
 /// Checks all names and shapes before the folder is made, so that a refusal leaves nothing behind.
@@ -195,9 +199,9 @@ void note_surprises(const ConvertSettings& settings, const ModelDescription& des
         "weights alone are written, for --pretrained-checkpoint; optimizer state stays where it "
         "is: --load of the source resumes in every layout");
   }
-  if (description.model_type == "qwen2_vl") {
+  if (description.model_type == "qwen2_vl_text") {
     report.notes.emplace_back(
-        "of Qwen2-VL the language model alone is here: its image encoder (visual.*) stays behind");
+        "of Qwen2-VL the language model alone is here: an image encoder (visual.*) stays behind");
   }
   const bool neighbours_rotate_there = description.model_type == "llama4_text";
   if (!description.model.rotary_interleaved || neighbours_rotate_there ||

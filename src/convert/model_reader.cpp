@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "convert/formats/folded_frames.h"
 #include "convert/formats/hugging_face_folder.h"
 #include "convert/formats/megatron_dist.h"
 #include "convert/formats/megatron_torch.h"
@@ -111,8 +112,9 @@ void ModelReader::open(const std::filesystem::path& path) {
 
 void ModelReader::open_hugging_face(const std::filesystem::path& path, const Settings& settings) {
   const std::filesystem::path config = path / "config.json";
-  description_ = read_hugging_face_config(read_file(config), config.string(),
-                                          settings.make_vocab_size_divisible_by);
+  description_ =
+      read_hugging_face_config(read_file(config), config.string(),
+                               settings.make_vocab_size_divisible_by, settings.model_type);
   description_.files.merge(read_companions(path));
   if (!settings.model_type.empty() && settings.model_type != description_.model_type) {
     throw_data("--model-type {}: {} says {}", settings.model_type, config.string(),
@@ -121,6 +123,9 @@ void ModelReader::open_hugging_face(const std::filesystem::path& path, const Set
   files_ = std::make_unique<HuggingFaceFolder>(path);
   if (const auto order = stacked_experts(description_.model_type)) {
     files_ = unstack_experts(std::move(files_), *order);
+  }
+  if (has_two_frames(description_.model_type)) {
+    files_ = fold_frames(std::move(files_));
   }
   refuse_numbers_without_tensors(config, description_.model, stored().tensors());
   table_ = make_name_table(description_.model_type, description_);

@@ -46,7 +46,7 @@ bool DecodeGraphs::serves(const StepPlan& plan) {
   return !plan.sequences.empty() &&
          std::ranges::all_of(plan.sequences, [](const SequenceStep& sequence) {
            return sequence.tokens.size() == 1 && sequence.tokens[0] >= 0 &&
-                  sequence.logits_from == 0 && sequence.own_drafts == 0 &&
+                  sequence.logits_from == 0 && sequence.own_drafts == 0 && sequence.seen == 0 &&
                   sequence.adapter == nullptr;
          });
 }

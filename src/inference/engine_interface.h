@@ -35,6 +35,7 @@ struct EngineShape {
   std::optional<kernels::WeightFormat> weights = {};  // that products read; absent: the model's
   bool graphs = false;        // steps of one token a sequence are recorded, on a GPU and one rank
   bool whole_images = false;  // ids below 0 side by side see each other, and come in one step
+  bool image_axes = false;    // ids below 0 stand at rows and columns of their image
 };
 
 /// One sequence's share of a step: a piece of its prompt, or the token that was drawn last, with
@@ -45,6 +46,7 @@ struct SequenceStep {
   std::span<const TokenId> tokens;
   std::span<const Index> blocks;  // blocks[i] holds positions [i * block_size, (i+1) * block_size)
   Index logits_from = 0;          // logits of tokens[logits_from ..]; tokens.size(): of none
+  Index seen = 0;                 // ids below 0 in front of tokens[0], with image_axes
   Index state_from = -1;          // place of what layers carry of the positions before; -1: none is
   Index state_to = -1;            // and of those up to the last token
   // Of a model whose prompts go to an encoder; tokens are the answer's alone.

@@ -12,15 +12,16 @@ namespace {
 
 static_assert(std::is_same_v<Index, std::int64_t>);
 
-constexpr Index kNumbersOfASequence = 12;
+constexpr Index kNumbersOfASequence = 13;
 
 void append(const SequenceStep& sequence, std::vector<std::int64_t>& words) {
   const auto size = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
-  words.insert(words.end(),
-               {sequence.slot, sequence.first_position, sequence.logits_from, sequence.state_from,
-                sequence.state_to, sequence.encoder_size, size(sequence.tokens),
-                size(sequence.blocks), size(sequence.encoder_tokens), size(sequence.encoder_blocks),
-                sequence.own_drafts, sequence.adapter != nullptr ? sequence.adapter->number() : 0});
+  words.insert(
+      words.end(),
+      {sequence.slot, sequence.first_position, sequence.logits_from, sequence.state_from,
+       sequence.state_to, sequence.encoder_size, size(sequence.tokens), size(sequence.blocks),
+       size(sequence.encoder_tokens), size(sequence.encoder_blocks), sequence.own_drafts,
+       sequence.adapter != nullptr ? sequence.adapter->number() : 0, sequence.seen});
   words.insert(words.end(), sequence.tokens.begin(), sequence.tokens.end());
   words.insert(words.end(), sequence.encoder_tokens.begin(), sequence.encoder_tokens.end());
   words.insert(words.end(), sequence.blocks.begin(), sequence.blocks.end());
@@ -105,6 +106,7 @@ ReceivedPlans::ReceivedPlans(std::span<const std::int64_t> words,
       sequence.blocks = reader.take(numbers[7]);
       sequence.encoder_blocks = reader.take(numbers[9]);
       sequence.own_drafts = numbers[10];
+      sequence.seen = numbers[12];
       if (numbers[11] > 0) {
         MPITRON_CHECK(static_cast<std::size_t>(numbers[11]) <= adapters.size(), numbers[11]);
         sequence.adapter = adapters[static_cast<std::size_t>(numbers[11] - 1)].get();

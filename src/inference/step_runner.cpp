@@ -6,6 +6,7 @@
 #include "config/layer_pattern.h"
 #include "inference/step_tables.h"
 #include "kernels/elementwise/elementwise.h"
+#include "models/llava/llava_batch.h"
 #include "ops/elementwise/embedding.h"
 #include "ops/parallel/collectives.h"
 #include "ops/parallel/rows.h"
@@ -47,6 +48,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   shape_.block_owners = this->sharers();
   shape_.own_drafts = own_drafts_of(model, shape.own_drafts);
   shape_.whole_images = config.vlm && config.vlm->sees_whole_images;
+  shape_.image_axes = config.vlm && !config.mrope_section.empty();
   if (shape_.own_drafts > 0) {
     heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
   }
@@ -98,8 +100,9 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
   encoded_.clear();
   adapters_.rows.clear();
   ids_.clear();
-  positions_.clear();
+  places_.positions.clear();
   wanted_.clear();
+  places_.axes.clear();
   for (const SequenceStep& sequence : sequences) {
     const auto first = static_cast<Index>(ids_.size());
     const auto count = static_cast<Index>(sequence.tokens.size()) + sequence.own_drafts;
@@ -111,6 +114,9 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
                    .state_to = sequence.state_to},
                   shape_.whole_images ? sequence.tokens : std::span<const TokenId>(), pieces_);
     adapt_rows(sequence.adapter, first, count);
+    if (shape_.image_axes) {
+      places_.axes.append(sequence, count, *model_.config().vlm);
+    }
     if (shape_.max_encoded > 0) {
       encoded_.push_back({.first_row = first,
                           .rows = count,
@@ -122,7 +128,7 @@ void StepRunner::collect(std::span<const SequenceStep> sequences) {
     ids_.insert(ids_.end(), own.begin(), own.end());
     drafts = drafts.subspan(own.size());
     for (Index i = 0; i < count; ++i) {
-      positions_.push_back(sequence.first_position + i);
+      places_.positions.push_back(sequence.first_position + i);
       if (i >= sequence.logits_from) {
         wanted_.push_back(first + i);
       }
@@ -148,7 +154,7 @@ void StepRunner::take_own_blocks() {
 /// The last pieces are filled up with rows that nobody looks at.
 void StepRunner::take_own_rows() {
   const Index rows = piece_of(static_cast<Index>(ids_.size()));
-  for (std::vector<std::int64_t>* values : {&ids_, &positions_}) {
+  for (std::vector<std::int64_t>* values : {&ids_, &places_.positions}) {
     values->resize(static_cast<std::size_t>(rows * sharers()), 0);
     const auto first = values->begin() + sharers_->rank() * rows;
     std::copy(first, first + rows, values->begin());
@@ -188,6 +194,9 @@ models::Batch StepRunner::batch_of_rows(const Tensor& positions) {
   const auto count = static_cast<Index>(ids_.size());
   models::Batch batch{{models::kPositionIds, positions.reshape({count, 1})}};
   images_.place_rows(ids_, batch);
+  if (places_.axes.has_images()) {
+    batch[models::kAxisPlaces] = places_.axes.on_device(device_);
+  }
   batch[models::kTokens] = on_device(device_, ids_).reshape({count, 1});
   return batch;
 }
@@ -197,14 +206,14 @@ void StepRunner::encode(const SequenceStep& sequence) {
   const kernels::CachedPiece piece{.rows = static_cast<Index>(sequence.encoder_tokens.size()),
                                    .blocks = sequence.encoder_blocks};
   ids_.assign(sequence.encoder_tokens.begin(), sequence.encoder_tokens.end());
-  positions_.resize(ids_.size());
-  std::iota(positions_.begin(), positions_.end(), 0);
+  places_.positions.resize(ids_.size());
+  std::iota(places_.positions.begin(), places_.positions.end(), 0);
   const autograd::CachedPass pass{.encodes = true,
                                   .cache = cache_,
                                   .states = states_,
                                   .weights = weights_,
                                   .pieces = std::span(&piece, 1),
-                                  .positions = on_device(device_, positions_),
+                                  .positions = on_device(device_, places_.positions),
                                   .table = table_of(std::span(&piece, 1), true)};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   model_.encode(context, batch_of_rows(pass.positions));
@@ -252,7 +261,7 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
                                   .pieces = pieces_,
                                   .encoded = encoded_,
                                   .chunked = chunked,
-                                  .positions = on_device(device_, positions_),
+                                  .positions = on_device(device_, places_.positions),
                                   .table = table_of(pieces_, true),
                                   .encoded_table = table_of(encoded_, false),
                                   .chunked_table = table_of(chunked, true),

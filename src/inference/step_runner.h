@@ -4,6 +4,7 @@
 #include "inference/decode_graphs.h"
 #include "inference/image_memory.h"
 #include "inference/prediction_heads.h"
+#include "inference/step_axes.h"
 #include "models/base/model.h"
 
 namespace mpitron::inference {
@@ -51,6 +52,10 @@ class StepRunner {
     std::vector<autograd::AdaptedRows> rows;  // of the last step
     std::vector<autograd::Adapter*> known;    // whoever told of them keeps them
   };
+  struct Places {
+    std::vector<std::int64_t> positions;
+    StepAxes axes;  // where images have rows and columns
+  };
   void copy_places(const StepPlan& plan);
   tensor::Tensor decode(const DecodeGraphs::Rows& rows);
   tensor::Tensor numbers_of(autograd::Context& context, const tensor::Tensor& rows);
@@ -80,7 +85,8 @@ class StepRunner {
   // The rows of the last step.
   std::vector<kernels::CachedPiece> pieces_, encoded_;
   Adapters adapters_;
-  std::vector<std::int64_t> ids_, positions_, wanted_;
+  Places places_;
+  std::vector<std::int64_t> ids_, wanted_;
   std::vector<std::int64_t> table_;
   std::vector<Index> own_blocks_;
   tensor::Tensor logits_;

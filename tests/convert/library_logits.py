@@ -178,9 +178,9 @@ def stacked(values, in_turn):
     return {name: value.contiguous() for name, value in result.items()}
 
 
-def qwen2_vl():
+def qwen2_vl_text():
     """The language model alone; the library makes an encoder up."""
-    config = COMMON | {"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"], "intermediate_size": 20,
+    config = COMMON | {"model_type": "qwen2_vl_text", "architectures": ["Qwen2VLTextModel"], "intermediate_size": 20,
                        "num_attention_heads": 4, "num_key_value_heads": 2, "hidden_act": "silu", "rms_norm_eps": 1e-06, "rope_theta": 10000.0,
                        "rope_scaling": {"type": "mrope", "mrope_section": [1, 1, 1]}, "max_position_embeddings": POSITIONS,
                        "use_sliding_window": False, "attention_dropout": 0.0,
@@ -194,6 +194,37 @@ def qwen2_vl():
         tensors |= {at + "self_attn.o_proj.weight": [HIDDEN, 24], at + "mlp.down_proj.weight": [HIDDEN, 20],
                     at + "input_layernorm.weight": [HIDDEN], at + "post_attention_layernorm.weight": [HIDDEN]}
     return config, tensors
+
+
+def qwen2_vl():
+    """The same behind an encoder of two layers, whose sixteen patches are merged to four positions."""
+    config, tensors = qwen2_vl_text()
+    config |= {"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"], "image_token_id": IMAGE,
+               "vision_config": {"model_type": "qwen2_vl", "depth": 2, "embed_dim": 16, "num_heads": 2, "mlp_ratio": 2, "hidden_act": "quick_gelu",
+                                 "hidden_size": HIDDEN, "patch_size": 4, "spatial_merge_size": 2, "temporal_patch_size": 2, "image_size": 16}}
+    encoder = {"patch_embed.proj.weight": [16, 3, 4, 4]}
+    linear = {"merger.mlp.0": (64, 64), "merger.mlp.2": (HIDDEN, 64)}
+    norms = ["merger.ln_q"] + [f"blocks.{i}.norm{k}" for i in range(2) for k in (1, 2)]
+    for layer in range(2):
+        shapes = {"attn.qkv": (48, 16), "attn.proj": (16, 16), "mlp.fc1": (32, 16), "mlp.fc2": (16, 32)}
+        linear |= {f"blocks.{layer}.{name}": shape for name, shape in shapes.items()}
+    for name, (rows, columns) in linear.items():
+        encoder |= {f"{name}.weight": [rows, columns], f"{name}.bias": [rows]}
+    encoder |= {f"{norm}.{part}": [16] for norm in norms for part in ("weight", "bias")}
+    return config, tensors | {f"visual.{name}": shape for name, shape in encoder.items()}
+
+
+def two_frames(values):
+    """The matrix of patches, whole here, as a quarter in the first frame and the rest in the second."""
+    name = "visual.patch_embed.proj.weight"
+    return values | {name: torch.stack([values[name] * 0.25, values[name] * 0.75], dim=2)}
+
+
+def in_squares(pixels, patch):
+    """Patches of an image, twice each, in the library's order: square by square of two by two."""
+    edge = pixels.shape[-1] // patch
+    squares = pixels.reshape(3, edge // 2, 2, patch, edge // 2, 2, patch).permute(1, 4, 2, 5, 0, 3, 6)
+    return squares.unsqueeze(5).expand(-1, -1, -1, -1, -1, 2, -1, -1).reshape(edge * edge, -1)
 
 
 IMAGE = 60  # stands four times for the image that is one token (-200) here
@@ -286,12 +317,17 @@ def inputs_of(config):
     """Tokens as this program has them, and what the library is given for them."""
     if config["model_type"] == "vit":
         return [], {"pixel_values": pixels_of(config["image_size"])}
-    if "vision_config" not in config or config["model_type"] == "qwen2_vl":
+    if "vision_config" not in config or config["model_type"] == "qwen2_vl_text":
         return TOKENS, {"input_ids": torch.tensor([TOKENS])}
     pixels = pixels_of(config["vision_config"]["image_size"])
     tokens = [3, -200, 1, 5, 9]
     ids = [x for token in tokens for x in ([IMAGE] * 4 if token == -200 else [token])]
     inputs = {"input_ids": torch.tensor([ids]), "pixel_values": pixels}
+    if config["model_type"] == "qwen2_vl":
+        patch = config["vision_config"]["patch_size"]
+        edge = pixels.shape[-1] // patch
+        inputs |= {"pixel_values": in_squares(pixels[0], patch), "image_grid_thw": torch.tensor([[1, edge, edge]]),
+                   "mm_token_type_ids": (inputs["input_ids"] == IMAGE).int()}
     if config["model_type"] == "gemma3":
         inputs["token_type_ids"] = (inputs["input_ids"] == IMAGE).long()
     return tokens, inputs
@@ -306,6 +342,10 @@ def logits_of(config, tensors, inputs):
             values[name] = torch.tensor([element(name, i) for i in range(count)], dtype=torch.float32).reshape(shape)
         if config["model_type"] in ("gpt_oss", "llama4_text"):
             values = stacked(values, config["model_type"] == "gpt_oss")
+        if config["model_type"] == "qwen2_vl":
+            values = two_frames(values)
+        if config["model_type"] == "qwen2_vl_text":
+            config = config | {"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"]}
         save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
         more = {"experts_implementation": "eager"} if {"num_experts", "num_local_experts"} & config.keys() else {}  # the other has no double precision
@@ -313,7 +353,8 @@ def logits_of(config, tensors, inputs):
                  "qwen2_vl": transformers.Qwen2VLForConditionalGeneration, "vit": transformers.ViTForImageClassification}
         kind = kinds.get(config["model_type"], transformers.AutoModelForCausalLM)
         model, told = kind.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
-        told["missing_keys"] = {name for name in told["missing_keys"] if not name.startswith("model.visual.")}
+        if not any(name.startswith("visual.") for name in tensors):
+            told["missing_keys"] = {name for name in told["missing_keys"] if not name.startswith("model.visual.")}
         assert not any(told.values()), told
         with torch.no_grad():
             logits = model.eval()(**inputs).logits[0]
@@ -322,7 +363,7 @@ def logits_of(config, tensors, inputs):
 
 def main():
     rows = []
-    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, gemma2, gemma3, llama4, qwen2_vl, llava, gemma3_images, vit):
+    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, gemma2, gemma3, llama4, qwen2_vl_text, qwen2_vl, llava, gemma3_images, vit):
         config, tensors = make()
         tokens, inputs = inputs_of(config)
         entry = {"config": config, "tensors": tensors, "tokens": tokens,

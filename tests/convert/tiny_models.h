@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convert/formats/folded_frames.h"
 #include "convert/formats/stacked_experts.h"
 #include "convert/names/name_table.h"
 #include "io/arrays/safetensors.h"
@@ -78,9 +79,10 @@ inline ReferenceModel reference_model(const std::string& family) {
 /// Families with words.
 inline const std::vector<std::string>& families() {
   static const std::vector<std::string> names{
-      "gpt2",        "llama",       "mistral",       "qwen2",      "mixtral", "deepseek_v2",
-      "t5",          "mamba2",      "nemotron_h",    "qwen3_next", "gpt_oss", "gemma2",
-      "gemma3_text", "llama4_text", "megatron-bert", "llava",      "gemma3",  "qwen2_vl"};
+      "gpt2",        "llama",  "mistral",     "qwen2",        "mixtral",
+      "deepseek_v2", "t5",     "mamba2",      "nemotron_h",   "qwen3_next",
+      "gpt_oss",     "gemma2", "gemma3_text", "llama4_text",  "megatron-bert",
+      "llava",       "gemma3", "qwen2_vl",    "qwen2_vl_text"};
   return names;
 }
 
@@ -144,8 +146,11 @@ inline void write_hugging_face_folder(const std::filesystem::path& folder,
   write_text(folder / "tokenizer.json", R"({"model": {"type": "BPE"}})");
   const auto order = convert::stacked_experts(family);
   const auto stacked = order ? convert::stack_experts(model.weights, *order) : nullptr;
-  convert::TensorSource& weights =
-      order ? *stacked : static_cast<convert::TensorSource&>(model.weights);
+  const auto frames =
+      convert::has_two_frames(family) ? convert::unfold_frames(model.weights) : nullptr;
+  convert::TensorSource& weights = order    ? *stacked
+                                   : frames ? *frames
+                                            : static_cast<convert::TensorSource&>(model.weights);
   write_tensors(folder, weights);
 }
 

@@ -48,16 +48,15 @@ class ImagesInPrompts : public ::testing::Test {
         ones(static_cast<std::size_t>(images), 1);
     const std::vector<float> mask(text.size());
     const Index length = count + images * (model_.config().vlm->positions() - 1);
-    const models::Batch batch = models::llava_batch(*device_,
-                                                    {.samples = 1,
-                                                     .sequence_length = length,
-                                                     .columns = {{models::kTokens, text},
-                                                                 {models::kLabels, labels},
-                                                                 {models::kLossMask, mask},
-                                                                 {models::kPixels, tiles},
-                                                                 {models::kImagesPerRow, in_row},
-                                                                 {models::kTilesPerImage, ones}}},
-                                                    *model_.config().vlm);
+    const models::Batch batch = model_.batch({.samples = 1,
+                                              .sequence_length = length,
+                                              .columns = {{models::kTokens, text},
+                                                          {models::kLabels, labels},
+                                                          {models::kLossMask, mask},
+                                                          {models::kPixels, tiles},
+                                                          {models::kImagesPerRow, in_row},
+                                                          {models::kTilesPerImage, ones}}},
+                                             {.map = {}, .length = length});
     autograd::Context context{.device = *device_, .mode = autograd::Mode::evaluate};
     const tensor::Tensor logits = model_.logits(context, batch).value;
     const float* row = logits.data<float>() + (length - 1) * logits.shape()[2];
@@ -117,6 +116,16 @@ class WholeImagesInPrompts : public ImagesInPrompts {
 
 TEST_F(WholeImagesInPrompts, AreSeenAsInTraining) {
   expect_answers_of_training({6, 9, 512});
+}
+
+/// Images whose positions stand at rows and columns, in steps that end within them.
+class ImagesOnAxes : public ImagesInPrompts {
+ protected:
+  ImagesOnAxes() : ImagesInPrompts(test::tiny_vlm_of_axes()) {}
+};
+
+TEST_F(ImagesOnAxes, AreSeenAsInTraining) {
+  expect_answers_of_training({3, 7, 512});
 }
 
 TEST_F(WholeImagesInPrompts, AreRefusedWhereAStepIsShorter) {

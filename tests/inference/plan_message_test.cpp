@@ -29,6 +29,7 @@ TEST(PlanMessage, ArrivesAsItWasSent) {
                       .tokens = tokens,
                       .blocks = blocks,
                       .logits_from = 2,
+                      .seen = 4,
                       .state_from = 7,
                       .state_to = 8,
                       .encoder_tokens = encoder,
@@ -51,6 +52,7 @@ TEST(PlanMessage, ArrivesAsItWasSent) {
   EXPECT_EQ(sequence.slot, 1);
   EXPECT_EQ(sequence.first_position, 6);
   EXPECT_EQ(sequence.rows(), 3);
+  EXPECT_EQ(sequence.seen, 4);
   EXPECT_EQ(sequence.state_from, 7);
   EXPECT_EQ(sequence.state_to, 8);
   EXPECT_EQ(sequence.encoder_size, 1);

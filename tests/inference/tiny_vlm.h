@@ -28,6 +28,11 @@ inline config::ModelConfig tiny_pooled_vlm() {
                   "--window-attn-skip-freq 2");
 }
 
+/// The same with patches merged by fours, whose positions stand at rows and columns.
+inline config::ModelConfig tiny_vlm_of_axes() {
+  return tiny_vlm("mrope", " --mrope-section 1 1 2 --vision-model-type qwen2_vl --pixel-shuffle");
+}
+
 inline inference::PromptImage image_of(Index period) {
   std::vector<float> pixels;
   for (Index i = 0; i < 3 * kEdge * kEdge; ++i) {

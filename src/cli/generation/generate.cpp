@@ -153,7 +153,8 @@ std::vector<inference::GenerationRequest> requests_of(const GenerateFlags& o,
     const bool axes = !model.config().mrope_section.empty();
     throw_usage(
         "--image: the model of --load {} sees none{}", o.model.load,
-        axes ? "; of Qwen2-VL the language model alone is here, without its image encoder" : "");
+        axes ? "; of Qwen2-VL the language model alone was converted (--model-type qwen2_vl_text)"
+             : "");
   }
   const ImagePrompts about(model.config().vlm.value_or(config::VlmConfig()), *model.tokenizer);
   const std::vector<inference::PromptImage> images = about.read(o.images);

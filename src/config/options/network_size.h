@@ -50,8 +50,7 @@ inline constexpr std::array kNetworkSize = {
     flag_off("no-position-embedding", "add_position_embedding", deprecated,
              "old switch that removes the learned position table")
         .use("--position-embedding-type none"),
-    integer("mrope-section", none, works,
-            "multimodal rotary: frequencies for time, height, width, of words alone so far")
+    integer("mrope-section", none, works, "multimodal rotary: frequencies for time, height, width")
         .list(),
     integer("make-vocab-size-divisible-by", "128", works,
             "pad the vocabulary to a multiple of this times the tensor-parallel size"),

@@ -42,8 +42,8 @@ inline constexpr std::array kVision = {
 // Options of the reference's programs for images in text (pretrain_vlm.py, examples/multimodal).
 inline constexpr std::array kVisionLanguage = {
     text("vision-model-type", "clip", works, "image encoder of a vision-language model")
-        .choose("clip siglip internvit internvit300M radio radio-g cradio-g")
-        .works_with("clip siglip"),
+        .choose("clip siglip qwen2_vl internvit internvit300M radio radio-g cradio-g")
+        .works_with("clip siglip qwen2_vl"),
     text("language-model-type", none, works,
          "language model of examples/multimodal: the encoder then has the sizes of its type"),
     integer("vision-hidden-size", none, works, "width of the image encoder"),
@@ -76,7 +76,8 @@ inline constexpr std::array kVisionLanguage = {
     flag("use-area-weighted-aspect-ratio", works,
          "choose the grid of tiles by its area, too, not by its shape alone"),
     flag("use-tile-tags", works, "a text in front of every tile says which it is"),
-    text("image-tag-type", none, works, "texts around an image").choose("nvlm internvl gemma3"),
+    text("image-tag-type", none, works, "texts around an image")
+        .choose("nvlm internvl gemma3 qwen2_vl"),
     integer("num-frames", "1", later, "frames of a video"),
     integer("packing-buffer-size", none, works, "samples among which those that share a row are"),
     integer("packing-seq-length", none, works, "positions of a packed row: --seq-length"),

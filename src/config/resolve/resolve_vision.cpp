@@ -32,6 +32,7 @@ ImageTags image_tags(const std::string& word) {
   return word == "nvlm"       ? ImageTags::nvlm
          : word == "internvl" ? ImageTags::internvl
          : word == "gemma3"   ? ImageTags::gemma3
+         : word == "qwen2_vl" ? ImageTags::qwen2_vl
                               : ImageTags::none;
 }
 
@@ -41,7 +42,13 @@ ProjectorKind projector(const std::string& word) {
                             : ProjectorKind::mlp;
 }
 
-/// Returns the sizes of CLIP's ViT-L/14 and of SigLIP's shape-optimised model.
+TowerKind tower_of(const std::string& word) {
+  return word == "siglip"     ? TowerKind::siglip
+         : word == "qwen2_vl" ? TowerKind::qwen2_vl
+                              : TowerKind::clip;
+}
+
+/// Returns the sizes of CLIP's ViT-L/14, of SigLIP's shape-optimised model and of Qwen2-VL's.
 TowerSizes published_sizes(TowerKind tower) {
   if (tower == TowerKind::siglip) {
     return {.hidden_size = 1152,
@@ -49,6 +56,13 @@ TowerSizes published_sizes(TowerKind tower) {
             .head_size = 72,
             .ffn_hidden_size = 4304,
             .activation = ActivationKind::gelu_tanh,
+            .norm_epsilon = 1e-6};
+  }
+  if (tower == TowerKind::qwen2_vl) {
+    return {.hidden_size = 1280,
+            .heads = 16,
+            .head_size = 80,
+            .ffn_hidden_size = 5120,
             .norm_epsilon = 1e-6};
   }
   return {};
@@ -108,8 +122,7 @@ std::optional<VlmConfig> resolve_vlm(const OptionValues& v) {
   if (family_of(v.text("model")).samples != SampleKind::image_texts) {
     return {};
   }
-  const TowerKind tower =
-      v.text("vision_model_type") == "siglip" ? TowerKind::siglip : TowerKind::clip;
+  const TowerKind tower = tower_of(v.text("vision_model_type"));
   const bool tiles = v.flag("use_tiling");
   VlmConfig vlm{
       .tower = tower,

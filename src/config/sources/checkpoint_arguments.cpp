@@ -127,6 +127,9 @@ void adopt_checkpoint_arguments(const CheckpointArguments& checkpoint, OptionVal
   Adoption adoption(checkpoint, saved, values, report);
   adoption.take(kShapes);
   adoption.take(kMeanings);
+  if (const auto model = saved.find("model"); model != saved.end() && *model == "vlm") {
+    adoption.take(kImagesInText);
+  }
   if (checkpoint.layout) {
     adoption.take(kLayout);
   }

@@ -109,6 +109,7 @@ inline constexpr std::array kMeanings =
                                 "attention_chunk_size",
                                 "query_scale_floor",
                                 "query_scale_growth",
+                                "mrope_section",
                                 "img_h",
                                 "img_w",
                                 "patch_dim",
@@ -118,10 +119,20 @@ inline constexpr std::array kMeanings =
                                 "make_vocab_size_divisible_by",
                                 "vocab_size"});
 
+/// Options of what sees in a model of images in text; of other models a checkpoint may have them
+/// without a meaning.
+inline constexpr std::array kImagesInText = std::to_array<const char*>(
+    {"vision_model_type", "encoder_num_layers", "vision_hidden_size", "vision_num_attention_heads",
+     "vision_kv_channels", "vision_ffn_hidden_size", "vision_activation", "vision_norm_epsilon",
+     "vision_projection_type", "vision_projection_ffn_hidden_size", "mm_tokens_per_image",
+     "bidirectional_image_attention", "disable_vision_class_token", "pixel_shuffle",
+     "image_tag_type"});
+
 /// Options of those, and of later releases, that no run may change unasked: the weights were
 /// trained with another function.
 inline constexpr std::array kFunction =
     std::to_array<const char*>({"rotary_base",
+                                "mrope_section",
                                 "rotary_percent",
                                 "rotary_interleaved",
                                 "use_rope_scaling",

@@ -68,7 +68,10 @@ void write_gpt2(const ModelDescription& description, JsonObject& json);
 void read_llama(ConfigReading& reading);
 void write_llama(const ModelDescription& description, JsonObject& json);
 
-/// Read and write Qwen2-VL's language model; the description of its image encoder stays as it is.
+/// Read and write Qwen2-VL's language model, alone or with the encoder that stands in
+/// vision_config.
+void read_qwen2_vl_text(ConfigReading& reading);
+void write_qwen2_vl_text(const ModelDescription& description, JsonObject& json);
 void read_qwen2_vl(ConfigReading& reading);
 void write_qwen2_vl(const ModelDescription& description, JsonObject& json);
 
@@ -123,7 +126,8 @@ JsonObject language_part(const JsonObject& whole);
 bool is_encoder_config(const JsonObject& json);
 /// Of such a one the image encoder, all of its layers.
 void read_image_encoder(ConfigReading& reading);
-/// The word for the model's image encoder as a model of its own; empty where it sees no images.
+/// The word for the model's image encoder as a model of its own; empty where it sees no images, or
+/// where there is none.
 std::string encoder_type_of(const config::ModelConfig& model);
 /// Whether a word stands for an image encoder alone.
 bool is_encoder_type(const std::string& model_type);

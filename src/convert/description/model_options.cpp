@@ -104,7 +104,9 @@ constexpr const char *kFrequency = "linear_attention_freq", *kPattern = "hybrid_
 constexpr const char *kGate = "attention_output_gate", *kSharedGate = "moe_shared_expert_gate";
 
 constexpr std::pair<const char*, config::TowerKind> kTowers[] = {
-    {"clip", config::TowerKind::clip}, {"siglip", config::TowerKind::siglip}};
+    {"clip", config::TowerKind::clip},
+    {"siglip", config::TowerKind::siglip},
+    {"qwen2_vl", config::TowerKind::qwen2_vl}};
 constexpr std::pair<const char*, config::ProjectorKind> kProjectors[] = {
     {"mlp", config::ProjectorKind::mlp},
     {"affine", config::ProjectorKind::affine},
@@ -112,7 +114,8 @@ constexpr std::pair<const char*, config::ProjectorKind> kProjectors[] = {
 constexpr std::pair<const char*, config::ImageTags> kImageTags[] = {
     {"nvlm", config::ImageTags::nvlm},
     {"internvl", config::ImageTags::internvl},
-    {"gemma3", config::ImageTags::gemma3}};
+    {"gemma3", config::ImageTags::gemma3},
+    {"qwen2_vl", config::ImageTags::qwen2_vl}};
 constexpr std::pair<const char*, config::ActivationKind> kTowerActivations[] = {
     {"quick_gelu", config::ActivationKind::quick_gelu},
     {"gelu_tanh", config::ActivationKind::gelu_tanh},

@@ -45,6 +45,11 @@ const EncoderType& type_of(config::TowerKind kind) {
                                [&](const EncoderType& type) { return type.defaults.kind == kind; });
 }
 
+/// Qwen2-VL's encoder is never alone.
+bool stands_alone(config::TowerKind kind) {
+  return kind != config::TowerKind::qwen2_vl;
+}
+
 /// Settings of a language model where its file leaves them out.
 struct LanguageDefaults {
   const char *model_type, *activation_name, *activation;
@@ -102,21 +107,29 @@ TowerSizes read_tower(const JsonObject& vision, const EncoderDefaults& defaults,
                    .ffn_hidden_size = vision.size("intermediate_size", 3072),
                    .norm_epsilon = vision.real("layer_norm_eps", defaults.norm_epsilon)};
   sizes.head_size = sizes.hidden_size / sizes.heads;
-  const std::string word = vision.text("hidden_act", defaults.activation);
-  bool known = false;
-  for (const auto& [name, kind] : kClipActivations) {
-    if (word == name) {
-      sizes.activation = kind;
-      known = true;
-    }
-  }
-  reading.require(known, "vision_config: hidden_act " + word);
+  sizes.activation = read_encoder_activation(vision, defaults.activation, reading);
   reading.require(sizes.head_size * sizes.heads == sizes.hidden_size,
                   "vision_config: heads that cannot be shared out evenly");
   return sizes;
 }
 
 }  // namespace
+
+ActivationKind read_encoder_activation(const JsonObject& vision, const char* usual,
+                                       ConfigReading& reading) {
+  const std::string word = vision.text("hidden_act", usual);
+  const auto* found =
+      std::ranges::find_if(kClipActivations, [&](const auto& each) { return word == each.first; });
+  const bool known = found != std::end(kClipActivations);
+  reading.require(known, "vision_config: hidden_act " + word);
+  return known ? found->second : ActivationKind::quick_gelu;
+}
+
+void write_encoder_activation(ActivationKind activation, JsonObject& vision) {
+  const auto* found = std::ranges::find(kClipActivations, activation,
+                                        &std::pair<const char*, ActivationKind>::second);
+  vision.set("hidden_act", found->first);
+}
 
 VlmConfig read_encoder(const JsonObject& vision, const EncoderDefaults& defaults,
                        ConfigReading& reading) {
@@ -139,12 +152,7 @@ void write_tower(const VlmConfig& vlm, JsonObject& vision) {
   vision.set("image_size", vlm.tile);
   vision.set("patch_size", vlm.patch);
   vision.set("layer_norm_eps", sizes.norm_epsilon);
-  for (const auto& [name, kind] : kClipActivations) {
-    if (kind == sizes.activation) {
-      vision.set("hidden_act", name);
-      break;
-    }
-  }
+  write_encoder_activation(sizes.activation, vision);
 }
 
 JsonObject language_part(const JsonObject& whole) {
@@ -185,7 +193,7 @@ void read_image_encoder(ConfigReading& reading) {
 }
 
 std::string encoder_type_of(const ModelConfig& model) {
-  return model.vlm ? type_of(model.vlm->tower).alone : "";
+  return model.vlm && stands_alone(model.vlm->tower) ? type_of(model.vlm->tower).alone : "";
 }
 
 bool is_encoder_type(const std::string& model_type) {

@@ -58,7 +58,7 @@ Index extent_of_images(Extent which, const ModelConfig& m) {
     case image_classes:
       return m.vision.classes;
     case tower_width:
-      return m.vlm->tower_sizes->hidden_size;
+      return m.vlm->tower_sizes->hidden_size * (m.vlm->pixel_shuffle ? 4 : 1);
     default:
       MPITRON_CHECK(which == projector_width, static_cast<int>(which));
       return m.vlm->projector_sizes->ffn_hidden_size;

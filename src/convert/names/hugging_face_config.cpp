@@ -30,6 +30,7 @@ constexpr ConfigFormat kFormats[] = {
     {"llama", "LlamaForCausalLM", read_llama, write_llama},
     {"mistral", "MistralForCausalLM", read_llama, write_llama},
     {"qwen2", "Qwen2ForCausalLM", read_llama, write_llama},
+    {"qwen2_vl_text", "Qwen2VLTextModel", read_qwen2_vl_text, write_qwen2_vl_text},
     {"qwen2_vl", "Qwen2VLForConditionalGeneration", read_qwen2_vl, write_qwen2_vl},
     {"mixtral", "MixtralForCausalLM", read_mixtral, write_mixtral},
     {"deepseek_v2", "DeepseekV2ForCausalLM", read_deepseek_v2, write_deepseek_v2},
@@ -45,6 +46,9 @@ constexpr ConfigFormat kFormats[] = {
     {"llava", "LlavaForConditionalGeneration", read_llava, write_llava},
     {"gemma3", "Gemma3ForConditionalGeneration", read_gemma3_images, write_gemma3_images},
     {"vit", "ViTForImageClassification", read_vit, write_vit}};
+
+/// A family whose language model may be read alone.
+constexpr const char *kQwen2Vl = "qwen2_vl", *kWordsOfQwen2Vl = "qwen2_vl_text";
 
 constexpr const char* kLlama4Alone =
     ". Of Llama 4 the language model alone is read, whose model_type is llama4_text";
@@ -122,10 +126,14 @@ ModelDescription read_encoder_config(const std::string& json, const std::string&
 }
 
 ModelDescription read_hugging_face_config(const std::string& json, const std::string& source,
-                                          Index make_vocab_size_divisible_by) {
+                                          Index make_vocab_size_divisible_by,
+                                          const std::string& wanted) {
   const JsonObject whole(json, source), language = language_part(whole);
   ConfigReading reading{.json = language, .whole = whole};
   reading.result.model_type = whole.text("model_type");
+  if (wanted == kWordsOfQwen2Vl && reading.result.model_type == kQwen2Vl) {
+    reading.result.model_type = wanted;
+  }
   reading.result.model.make_vocab_size_divisible_by = make_vocab_size_divisible_by;
   reading.result.files[kOriginal] = json;
   format_of(reading.result.model_type, source).read(reading);

@@ -56,7 +56,7 @@ enum class Extent {
   // of images
   patch_pixels,  // channels * rows * columns of a patch
   image_classes,
-  tower_width,  // of the image encoder, seen from the projector
+  tower_width,  // of the image encoder, seen from the projector: behind shuffled pixels fourfold
   projector_width
 };
 

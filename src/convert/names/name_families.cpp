@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "convert/description/encoder_config.h"
 #include "convert/names/family_needs.h"
 
 // Decides which models a family can hold. Needs are told with the option that meets them, so that a
@@ -123,11 +124,39 @@ Needs qwen2(const ModelConfig& m) {
 }
 
 /// Needs of Qwen2-VL's language model: Qwen2 whose frequencies turn by three axes.
-Needs qwen2_vl(const ModelConfig& m) {
+Needs on_three_axes(const ModelConfig& m, ModelKind kind) {
   ModelConfig one_axis = m;
   one_axis.mrope_section.clear();
-  Needs needs = qwen2(one_axis);
+  Needs needs = like_llama(one_axis, Biases::queries, kind);
+  append(needs, dense(m));
   append(needs, {{!m.mrope_section.empty(), "--position-embedding-type mrope"}});
+  return needs;
+}
+
+Needs qwen2_vl_text(const ModelConfig& m) {
+  return on_three_axes(m, ModelKind::gpt);
+}
+
+/// Needs of Qwen2-VL: four patches become one position, by an MLP of their width (Wang et al.
+/// 2024).
+Needs qwen2_vl(const ModelConfig& m) {
+  Needs needs = on_three_axes(m, ModelKind::vlm);
+  if (!m.vlm) {
+    return needs;
+  }
+  const config::VlmConfig& vlm = *m.vlm;
+  const auto& sizes = vlm.tower_sizes;
+  append(needs, {{vlm.tower == config::TowerKind::qwen2_vl, "--vision-model-type qwen2_vl"},
+                 {sizes && sizes->heads * sizes->head_size == sizes->hidden_size &&
+                      sizes->ffn_hidden_size % sizes->hidden_size == 0 &&
+                      sizes->norm_epsilon == kQwen2VlEpsilon,
+                  "--vision-hidden-size, an inner width of a multiple, --vision-norm-epsilon 1e-6"},
+                 {vlm.projector == config::ProjectorKind::mlp && sizes && vlm.projector_sizes &&
+                      vlm.projector_sizes->ffn_hidden_size == 4 * sizes->hidden_size,
+                  "--vision-projection-ffn-hidden-size of four times the encoder's width"},
+                 {vlm.pixel_shuffle, "--pixel-shuffle"},
+                 {!vlm.sees_whole_images, "no --bidirectional-image-attention"},
+                 {vlm.image_tags == config::ImageTags::qwen2_vl, "--image-tag-type qwen2_vl"}});
   return needs;
 }
 
@@ -262,7 +291,8 @@ constexpr Spelling kImageSpellings[] = {
     {"language_model.model.", "model.language_model."},
     {"language_model.lm_head.", "lm_head."}};
 
-constexpr Spelling kQwen2VlSpellings[] = {{"model.", "model.language_model."}};
+constexpr Spelling kQwen2VlSpellings[] = {{"model.", "model.language_model."},
+                                          {"visual.", "model.visual."}};
 constexpr const char* kQwen2VlTower[] = {"visual.", "model.visual."};
 
 /// All families. The order decides which one a model is written as that fits several.
@@ -279,9 +309,9 @@ const std::vector<Family>& all() {
       {"llama", llama_names(), llama, kLlamaWords, {kOutput}},
       {"mistral", llama_names(), mistral, kLlamaWords, {kOutput}},
       {"qwen2", llama_names(), qwen2, kLlamaWords, {kOutput}},
-      {.model_type = "qwen2_vl",
+      {.model_type = "qwen2_vl_text",
        .names = llama_names(),
-       .needs = qwen2_vl,
+       .needs = qwen2_vl_text,
        .words = kLlamaWords,
        .tied = {kOutput},
        .spellings = kQwen2VlSpellings,
@@ -333,6 +363,15 @@ const std::vector<Family>& all() {
        .spellings = kImageSpellings,
        .tower = siglip_names(),
        .language = gemma3_names()},
+      {.model_type = "qwen2_vl",
+       .names = qwen2_vl_merger_names(),
+       .needs = qwen2_vl,
+       .words = kLlamaWords,
+       .tied = {kOutput},
+       .spellings = kQwen2VlSpellings,
+       .tower = qwen2_vl_tower_names(),
+       .language = llama_names(),
+       .their_language = ""},
       {.model_type = "vit", .names = vit_names(), .needs = vit, .words = nullptr},
   };
   return kAll;

@@ -28,8 +28,9 @@ struct Family {
   std::span<const char* const> left_out = {};       // beginnings of names of what is not here
   std::optional<GateColumns> stacked_experts = {};  // absent: each expert has tensors of its own
   // Names of a model that sees images: its encoder, described by the encoder's sizes, and its
-  // language model, all of whose names begin with language_model.
+  // language model, all of whose names begin with language_model here.
   std::span<const EntryBlock> tower = {}, language = {};
+  std::string_view their_language = "language_model.";  // the same in their names
 };
 
 /// Returns all there are; where a model fits several, the first is taken.
@@ -75,6 +76,11 @@ std::span<const EntryBlock> siglip_names();
 std::span<const EntryBlock> llava_projector_names();
 /// What lies between SigLIP's encoder and Gemma 3's language model.
 std::span<const EntryBlock> gemma3_projector_names();
+
+/// Qwen2-VL's encoder, whose two frames of a patch are one (formats/folded_frames.h).
+std::span<const EntryBlock> qwen2_vl_tower_names();
+/// What merges its patches and brings them to the language model's width.
+std::span<const EntryBlock> qwen2_vl_merger_names();
 
 /// ViTForImageClassification (Dosovitskiy et al. 2021): one class token, one layer as the head.
 std::span<const EntryBlock> vit_names();

@@ -120,9 +120,10 @@ NameRule make_rule(const Entry& entry, const Place& place, const ModelDescriptio
 /// layer by layer.
 class RuleMaker {
  public:
-  /// All names, ours and theirs, begin with `prefix`.
-  RuleMaker(const ModelDescription& description, std::string prefix, std::vector<NameRule>& rules)
-      : description_(description), prefix_(std::move(prefix)), rules_(rules) {}
+  /// All names begin with a prefix, ours and theirs.
+  RuleMaker(const ModelDescription& description, std::vector<NameRule>& rules,
+            std::string_view prefix = "", std::string_view their_prefix = "")
+      : description_(description), prefix_(prefix), their_prefix_(their_prefix), rules_(rules) {}
 
   void add(std::span<const EntryBlock> blocks) {
     const auto of_layer = [](const EntryBlock& block) { return has(block.front(), kLayer); };
@@ -153,14 +154,14 @@ class RuleMaker {
         NameRule& rule = rules_.back();
         rule.ours.insert(0, prefix_);
         for (NameRule::Part& part : rule.theirs) {
-          part.name.insert(0, prefix_);
+          part.name.insert(0, their_prefix_);
         }
       }
     }
   }
 
   const ModelDescription& description_;
-  std::string prefix_;
+  std::string prefix_, their_prefix_;
   std::vector<NameRule>& rules_;
 };
 
@@ -293,13 +294,14 @@ NameTable make_name_table(std::string_view model_type, const ModelDescription& d
   if (!family.tower.empty()) {
     // The encoder comes first, as in our order of parameters.
     const ModelDescription tower = tower_of(description);
-    RuleMaker(tower, "", table.rules).add(family.tower);
+    RuleMaker(tower, table.rules).add(family.tower);
     if (model.vlm->tower == config::TowerKind::clip) {
       leave_the_end_out(tower, std::string(kTower), table);
     }
   }
-  RuleMaker(description, "", table.rules).add(family.names);
-  RuleMaker(description, "language_model.", table.rules).add(family.language);
+  RuleMaker(description, table.rules).add(family.names);
+  RuleMaker(description, table.rules, "language_model.", family.their_language)
+      .add(family.language);
   for (const auto& [copy, which] : family.copies) {
     table.aliases.push_back({copy, which});
   }
@@ -315,7 +317,7 @@ NameTable make_encoder_table(const ModelDescription& description, const std::str
   NameTable table{.rules = {}, .aliases = {}, .not_weights = {}};
   const bool clip = description.model.vlm->tower == config::TowerKind::clip;
   const ModelDescription tower = tower_of(description);
-  RuleMaker(tower, "", table.rules).add(clip ? clip_names() : siglip_names());
+  RuleMaker(tower, table.rules).add(clip ? clip_names() : siglip_names());
   for (NameRule& rule : table.rules) {
     for (NameRule::Part& part : rule.theirs) {
       part.name.replace(0, kTower.size(), prefix);

@@ -112,6 +112,7 @@ void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
                      .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(known)),
        .blocks = sequence.blocks,
        .logits_from = from,
+       .seen = shape_.image_axes ? count_seen(sequence, first) : 0,
        .state_from = first > 0 ? state_place(sequence, sequence.other_state) : -1,
        .state_to = state_place(sequence, !sequence.other_state),
        .encoder_tokens =

@@ -25,6 +25,11 @@ Index cut_at_images(const Sequence& sequence, Index tokens, Index most) {
   return end - first <= most ? end - first : 0;
 }
 
+Index count_seen(const Sequence& sequence, Index tokens) {
+  const auto begin = sequence.tokens.begin();
+  return std::count_if(begin, begin + tokens, [](TokenId id) { return id < 0; });
+}
+
 Index longest_image(const Sequence& sequence) {
   Index longest = 0, length = 0;
   for (const TokenId id : sequence.tokens) {

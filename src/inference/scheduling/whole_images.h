@@ -10,6 +10,9 @@ namespace mpitron::inference {
 /// or where that would be none all of the image, if these are at most `most`.
 Index cut_at_images(const Sequence& sequence, Index tokens, Index most);
 
+/// Counts the positions of images among the first `tokens` of a sequence.
+Index count_seen(const Sequence& sequence, Index tokens);
+
 /// Returns the positions of the longest image of a sequence; 0 without images.
 Index longest_image(const Sequence& sequence);
 

@@ -110,6 +110,11 @@ class Model {
   std::optional<ops::RotaryTables> window_rotary_rows(autograd::Context& context, Index s) const {
     return rows_of(context, window_rotary_, s);
   }
+  /// The same at places of three axes, [3, t], int64, where frequencies turn by one of them each
+  /// (--mrope-section).
+  ops::RotaryTables rotary_rows_at(autograd::Context& context, const tensor::Tensor& places) const {
+    return ops::rotary_rows(context, rotary_, places, config_.mrope_section);
+  }
   /// The factors of queries at these positions, [s], in layers that do not rotate; absent where
   /// there are none.
   tensor::Tensor query_factor_rows(autograd::Context& context, Index s) const;

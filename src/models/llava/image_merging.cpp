@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "models/llava/axis_places.h"
 #include "models/llava/llava_batch.h"
 #include "models/llava/source_rows.h"
 #include "utils/error.h"
@@ -118,6 +119,30 @@ std::vector<std::int64_t> ends_of_images(const MergedRows& merged, Index samples
   return ends;
 }
 
+/// Returns where the positions of a slice stand on three axes, [3, slice, b].
+std::vector<std::int64_t> places_of(const MergedRows& merged, const config::VlmConfig& vlm,
+                                    Index samples, Index text_sources, const SequenceSlice& slice) {
+  const Index s = static_cast<Index>(merged.rows.size()) / samples;
+  std::vector<AxisPlaces> all(merged.rows.size());
+  for (Index row = 0; row < samples; ++row) {
+    Index seen = 0;
+    for (Index i = 0; i < s; ++i) {
+      const auto place = static_cast<std::size_t>(i * samples + row);
+      const bool of_image = merged.rows[place] >= text_sources;
+      all[place] = axis_places(vlm, i, seen, of_image);
+      seen += of_image ? 1 : 0;
+    }
+  }
+  std::vector<std::int64_t> result;
+  for (std::size_t axis = 0; axis < kAxes; ++axis) {
+    for (Index i = 0; i < slice.length * samples; ++i) {
+      const Index place = slice.map(i / samples) * samples + i % samples;
+      result.push_back(all[static_cast<std::size_t>(place)][axis]);
+    }
+  }
+  return result;
+}
+
 /// Cuts the positions of a slice out of [s, b].
 template <class T>
 std::vector<T> sliced(const std::vector<T>& values, const SequenceSlice& slice, Index samples) {
@@ -150,6 +175,11 @@ MergedRows merge_images(const HostMicrobatch& microbatch, const config::VlmConfi
   }
   if (vlm.sees_whole_images) {
     result.seen_until = ends_of_images(result, b, sources.text_length() * b);
+  }
+  if (share.has_axes) {
+    const SequenceSlice whole{.map = {}, .length = s};
+    result.axis_places = places_of(result, vlm, b, sources.text_length() * b,
+                                   share.slice.length > 0 ? share.slice : whole);
   }
   result.loss_tokens = std::accumulate(result.loss_mask.begin(), result.loss_mask.end(), 0.0);
   if (share.slice.length > 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "models/llava/axis_places.h"
 #include "models/llava/source_rows.h"
 #include "tensor/host_copy.h"
 #include "utils/error.h"
@@ -114,8 +115,8 @@ tensor::Tensor tile_patches(device::Device& device, std::span<const float> pixel
 
 std::span<const std::string_view> llava_fields() {
   static constexpr std::string_view kFields[] = {
-      kTokens.name,     kPositionIds.name, kLabels.name,        kLossMask.name, kTiles.name,
-      kMergedRows.name, kMergedFrom.name,  kAttentionMask.name, kSeenUntil.name};
+      kTokens.name,     kPositionIds.name, kLabels.name,        kLossMask.name,  kTiles.name,
+      kMergedRows.name, kMergedFrom.name,  kAttentionMask.name, kSeenUntil.name, kAxisPlaces.name};
   return kFields;
 }
 
@@ -140,6 +141,10 @@ Batch llava_batch(device::Device& device, const HostMicrobatch& microbatch,
   if (!merged.seen_until.empty()) {
     MPITRON_CHECK(own == s, own, s);
     batch[kSeenUntil] = copied(device, merged.seen_until, {b, s});
+  }
+  if (!merged.axis_places.empty()) {
+    const auto axes = static_cast<Index>(kAxes);
+    batch[kAxisPlaces] = copied(device, merged.axis_places, {axes, own * b});
   }
   // Every rank counts its share of all, so that a mean does not depend on how sequences are cut.
   batch.loss_tokens =

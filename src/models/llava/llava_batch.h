@@ -15,6 +15,9 @@ inline constexpr Field<float> kTiles{"tiles"};
 inline constexpr Field<std::int64_t> kMergedRows{"merged_rows"};
 inline constexpr Field<std::int64_t> kMergedFrom{"merged_from"};
 inline constexpr Field<std::int64_t> kSeenUntil{"seen_until"};  // [b, s]; absent: none
+// Of the rows of a pass on the axes of time, height and width, [3, s b]; absent: each stands where
+// it is.
+inline constexpr Field<std::int64_t> kAxisPlaces{"axis_places"};
 // Of a cached pass over [t, 1] tokens: rows of images in the model's type, [n, h], and of each
 // token which row of the words, [t, h], and then of these it is, [t].
 inline constexpr Field<float> kSeenRows{"seen_rows"};
@@ -23,7 +26,8 @@ inline constexpr Field<std::int64_t> kSeenChoice{"seen_choice"};
 /// Lists what a GPT that sees images reads of a batch: tokens and position_ids of the text, [t, b],
 /// labels and loss_mask of the merged rows, [s, b], tiles, [patches, T, 3 P P] in the order
 /// channel, row, column; merged_rows and merged_from as MergedRows has them; where several texts
-/// share a row, an attention_mask; where positions of an image see each other, seen_until.
+/// share a row, an attention_mask; where positions of an image see each other, seen_until; where
+/// they stand at rows and columns, axis_places.
 std::span<const std::string_view> llava_fields();
 
 /// Tokens and images of a microbatch in one sequence each: where a token stands for an image come
@@ -36,7 +40,8 @@ struct MergedRows {
   std::vector<std::int64_t> segments;  // of all positions, [s, b]: which text of the row; -1: none
   // [b, s]: of a position of an image the last of those side by side, else itself.
   std::vector<std::int64_t> seen_until;
-  double loss_tokens = 0;  // sum of the mask over all positions
+  std::vector<std::int64_t> axis_places;  // [3, s, b], where images have rows and columns
+  double loss_tokens = 0;                 // sum of the mask over all positions
 };
 
 /// Share of a microbatch that a rank computes.
@@ -45,6 +50,7 @@ struct MergeShare {
   Index text_multiple = 1;  // texts are filled up to a multiple of so many tokens
   Index tile_ranks = 1;     // ranks that share the tiles evenly, each [m, T / ranks] rows of them
   Index tile_rank = 0;
+  bool has_axes = false;  // positions of an image stand at its rows and columns
 };
 
 struct TileRange {

@@ -4,6 +4,7 @@
 
 #include "comm/groups/world.h"
 #include "models/llava/llava_batch.h"
+#include "nn/attention/rotary_embedding.h"
 #include "ops/elementwise/reshape.h"
 #include "ops/parallel/select_rows.h"
 #include "ops/parallel/sequence_rows.h"
@@ -35,11 +36,20 @@ void take_sizes(config::ModelConfig& config, const config::TowerSizes& sizes) {
   config.qk_layernorm = config.qk_l2_norm = false;
 }
 
+/// Whether patches turn by their rows and columns.
+bool patches_rotate(const config::VlmConfig& vlm) {
+  return vlm.tower == config::TowerKind::qwen2_vl;
+}
+
 /// Returns the tower's configuration, without dropout: which tiles a rank has depends on the images
 /// of others.
 config::ModelConfig tower_of(config::ModelConfig config) {
   const config::VlmConfig& vlm = *config.vlm;
   config.position_embedding_type = config::PositionEmbedding::none;
+  if (patches_rotate(vlm)) {
+    static_cast<config::PositionConfig&>(config) = {.position_embedding_type =
+                                                        config::PositionEmbedding::rope};
+  }
   config.num_layers = vlm.tower_layers;
   config.attention_sink = config::AttentionSink::none;
   config.window_size.reset();
@@ -101,7 +111,11 @@ LlavaModel::LlavaModel(const config::ModelConfig& config, device::Device& device
     const nn::Builder tower({tower_config_, tower_groups_, parameters()});
     const nn::Builder projector({projector_config_, tower_groups_, parameters()});
     const Index inputs = tower_config_.hidden_size * (vlm.pixel_shuffle ? 4 : 1);
-    tower_.emplace(tower.child("vision_model"), vlm, config.num_layers);
+    std::optional<ops::RotaryTables> rotary;
+    if (patches_rotate(vlm)) {
+      rotary = nn::make_grid_rotary_tables(device, tower_config_, vlm.grid(), config.params_dtype);
+    }
+    tower_.emplace(tower.child("vision_model"), vlm, config.num_layers, rotary);
     projector_.emplace(projector.child("vision_projection").child("encoder"), vlm.projector,
                        inputs);
   }
@@ -123,7 +137,8 @@ Batch LlavaModel::batch(const HostMicrobatch& microbatch, const SequenceSlice& s
                      {.slice = slice,
                       .text_multiple = shared.cuts_sequence() ? shared.size() : 1,
                       .tile_ranks = groups().context->size(),
-                      .tile_rank = groups().context->rank()});
+                      .tile_rank = groups().context->rank(),
+                      .has_axes = !config().mrope_section.empty()});
 }
 
 std::span<const std::string_view> LlavaModel::batch_fields() const {
@@ -134,6 +149,9 @@ nn::LayerInputs LlavaModel::layer_inputs(Context& context, const Batch& batch,
                                          const Var& stream) const {
   nn::LayerInputs inputs = GptModel::layer_inputs(context, batch, stream);
   inputs.seen_until = batch[kSeenUntil];
+  if (batch[kAxisPlaces]) {
+    inputs.rotary = rotary_rows_at(context, batch[kAxisPlaces]);
+  }
   return inputs;
 }
 

@@ -63,6 +63,29 @@ ops::RotaryTables make_window_rotary_tables(device::Device& device,
   return make_rotary_tables(device, local, s, dtype);
 }
 
+/// A row and a column are looked up in the table of one axis.
+ops::RotaryTables make_grid_rotary_tables(device::Device& device, const config::ModelConfig& config,
+                                          Index edge, DType dtype) {
+  config::ModelConfig half = config;
+  half.kv_channels = config.kv_channels / 2;
+  const std::vector<double> inverse = rotary_frequencies(half).inverse;
+  const Index each = static_cast<Index>(inverse.size()), patches = edge * edge;
+  const tensor::Tensor cos = tensor::empty_on_host(device, {patches, 2 * each}, dtype);
+  const tensor::Tensor sin = tensor::empty_on_host(device, {patches, 2 * each}, dtype);
+  const Index filled = device.computes() ? cos.numel() : 0;
+  for (Index at = 0; at < filled; ++at) {
+    const Index patch = at / (2 * each), i = at % (2 * each);
+    const Index place = i < each ? patch / edge : patch % edge;
+    const float angle =
+        static_cast<float>(place) * static_cast<float>(inverse[static_cast<std::size_t>(i % each)]);
+    store(cos, at, std::cos(static_cast<double>(angle)));
+    store(sin, at, std::sin(static_cast<double>(angle)));
+  }
+  return {.cos = tensor::to_device(device, cos),
+          .sin = tensor::to_device(device, sin),
+          .interleaved = false};
+}
+
 /// 1 + growth ln(1 + floor((p + 1) / floor)).
 tensor::Tensor make_query_factors(device::Device& device, const config::ModelConfig& config,
                                   Index s) {

@@ -17,6 +17,12 @@ ops::RotaryTables make_window_rotary_tables(device::Device& device,
                                             const config::ModelConfig& config, Index s,
                                             DType dtype);
 
+/// The same of `edge` x `edge` patches by rows, [edge edge, r]: the row turns the first half of the
+/// angles, with the frequencies of heads half as wide, the column the other one (Qwen2-VL's
+/// encoder, Wang et al. 2024).
+ops::RotaryTables make_grid_rotary_tables(device::Device& device, const config::ModelConfig& config,
+                                          Index edge, DType dtype);
+
 /// The factors of queries at positions 0 .. s-1 in layers that do not rotate, [s, 1], fp32, on the
 /// device; absent without --query-scale-floor.
 tensor::Tensor make_query_factors(device::Device& device, const config::ModelConfig& config,

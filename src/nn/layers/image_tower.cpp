@@ -1,5 +1,5 @@
 // Builds the image encoder of a vision-language model from the layers of a decoder without causal
-// mask, with CLIP's or SigLIP's embedding and norm around them.
+// mask, with CLIP's, SigLIP's or Qwen2-VL's embedding and norm around them.
 #include "nn/layers/image_tower.h"
 
 #include "ops/elementwise/bias_dropout_add.h"
@@ -28,9 +28,11 @@ tensor::Tensor row_numbers(Context& context, Index rows, Index columns) {
 
 }  // namespace
 
-ImageTower::ImageTower(const Builder& builder, const config::VlmConfig& vlm, Index layers_before)
+ImageTower::ImageTower(const Builder& builder, const config::VlmConfig& vlm, Index layers_before,
+                       std::optional<ops::RotaryTables> rotary)
     : vlm_(vlm),
       dtype_(builder.config().params_dtype),
+      rotary_(std::move(rotary)),
       decoder_(builder.child("decoder"), {.num_layers = vlm.tower_layers, .has_output = false},
                {.causal = false}, layers_before) {
   const Index h = builder.config().hidden_size, width = 3 * vlm.patch * vlm.patch;
@@ -40,11 +42,15 @@ ImageTower::ImageTower(const Builder& builder, const config::VlmConfig& vlm, Ind
     class_token_ = &builder.parameter("class_token", {1, h}, {}, normal);
     norm_before_.emplace(builder, "ln_pre", h);
   } else {
-    patch_bias_ = builder.bias("conv1.bias", h, true);
+    if (vlm.tower == config::TowerKind::siglip) {
+      patch_bias_ = builder.bias("conv1.bias", h, true);
+    }
     norm_behind_.emplace(builder, "ln_post", h);
   }
   patch_weight_ = &builder.parameter("conv1.weight", {h, width}, {}, uniform_of_inputs(width));
-  positions_ = &builder.embedding("position_embeddings.weight", vlm.tower_positions(), h);
+  if (!rotary_) {
+    positions_ = &builder.embedding("position_embeddings.weight", vlm.tower_positions(), h);
+  }
 }
 
 Var ImageTower::with_positions(Context& context, const Var& x) const {
@@ -62,9 +68,10 @@ Var ImageTower::with_positions(Context& context, const Var& x) const {
 
 Var ImageTower::forward(Context& context, const tensor::Tensor& tiles) const {
   const Var input = autograd::constant(ops::converted(context, tiles, dtype_));
-  Var x = with_positions(context, ops::linear(context, input, *patch_weight_, patch_bias_));
+  Var x = ops::linear(context, input, *patch_weight_, patch_bias_);
+  x = positions_ != nullptr ? with_positions(context, x) : x;
   x = norm_before_ ? norm_before_->forward(context, x) : x;
-  x = decoder_.forward(context, x, {.rotary = {}, .attention_mask = {}});
+  x = decoder_.forward(context, x, {.rotary = rotary_, .attention_mask = {}});
   return norm_behind_ ? norm_behind_->forward(context, x) : x;
 }
 

@@ -7,14 +7,15 @@
 
 namespace mpitron::nn {
 
-/// The image encoder of CLIP or SigLIP (Radford et al. 2021; Zhai et al. 2023) over tiles, without
-/// a causal mask: CLIP has a class token, a norm in front and none at the end; SigLIP a bias of the
-/// patches and a norm at the end.
+/// The image encoder of CLIP, SigLIP or Qwen2-VL (Radford et al. 2021; Zhai et al. 2023; Wang et
+/// al. 2024) over tiles, without a causal mask: CLIP has a class token, a norm in front and none at
+/// the end; SigLIP a bias of the patches and a norm at the end; Qwen2-VL this norm alone.
 class ImageTower {
  public:
   /// `builder`: of a configuration whose layers are the tower's. Layers count behind
-  /// `layers_before` others of the model.
-  ImageTower(const Builder& builder, const config::VlmConfig& vlm, Index layers_before);
+  /// `layers_before` others of the model. `rotary`: of the patches, in place of learned positions.
+  ImageTower(const Builder& builder, const config::VlmConfig& vlm, Index layers_before,
+             std::optional<ops::RotaryTables> rotary = {});
 
   /// tiles [n, T, 3 P P], fp32 -> [positions, T, h].
   autograd::Var forward(autograd::Context& context, const tensor::Tensor& tiles) const;
@@ -27,7 +28,8 @@ class ImageTower {
   Parameter* class_token_ = nullptr;  // [1, h]
   Parameter* patch_weight_;           // [h, 3 P P]: channel, row, column
   Parameter* patch_bias_ = nullptr;
-  Parameter* positions_;  // [positions, h]
+  Parameter* positions_ = nullptr;  // [positions, h]
+  std::optional<ops::RotaryTables> rotary_;
   std::optional<Norm> norm_before_, norm_behind_;
   TransformerBlock decoder_;
 };

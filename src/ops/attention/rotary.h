@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "autograd/context.h"
 #include "ops/attention/qkv_layout.h"
 
@@ -7,10 +9,10 @@ namespace mpitron::ops {
 using autograd::Context;
 using autograd::Var;
 
-/// Tables of a rotary embedding: row i holds cos and sin of the angles at position i; type as the
-/// activations.
+/// Tables of a rotary embedding: row i holds cos and sin of the angles at position i, or at
+/// position i / b of sample i % b; type as the activations.
 struct RotaryTables {
-  tensor::Tensor cos, sin;  // [s, r]
+  tensor::Tensor cos, sin;  // [s, r] or [s b, r]
   bool interleaved = false;
 };
 
@@ -27,6 +29,11 @@ RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
 /// Rotates at any positions [t], int64.
 RotaryTables rotary_rows(Context& context, const RotaryTables& tables,
                          const tensor::Tensor& positions);
+
+/// Rotates at places of as many axes as there are `sections`, [axes, t], int64: so many frequencies
+/// as a section says turn by its axis, one section's behind the other's.
+RotaryTables rotary_rows(Context& context, const RotaryTables& tables, const tensor::Tensor& places,
+                         std::span<const Index> sections);
 
 /// Rotates the query and key heads of a fused qkv in place: the op that made qkv must not have
 /// saved it.

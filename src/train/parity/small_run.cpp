@@ -48,11 +48,11 @@ config::VisionConfig scaled_down(config::VisionConfig vision, Index tensor) {
   return vision;
 }
 
-/// Tiles of four patches, or sixteen that are pooled to four, and texts that leave room for two of
-/// them.
+/// Tiles of four patches, or sixteen that are pooled or merged to four, and texts that leave room
+/// for two of them.
 config::VlmConfig scaled_down(config::VlmConfig vlm, Index tensor, Index seq_length) {
   vlm.patch = 4;
-  vlm.tile = vlm.projector == config::ProjectorKind::pooled ? 16 : 8;
+  vlm.tile = vlm.projector == config::ProjectorKind::pooled || vlm.pixel_shuffle ? 16 : 8;
   vlm.pooled_positions = 4;
   vlm.text_length = seq_length - 2 * vlm.positions();
   if (vlm.tower_sizes) {
@@ -84,6 +84,9 @@ void make_small(config::ModelConfig& m, const config::ParallelConfig& p) {
   m.kv_channels = kHeadDimension;
   m.softmax_scale = 1 / std::sqrt(static_cast<double>(kHeadDimension));
   m.hidden_size = rounded_up(64, tensor);
+  if (!m.mrope_section.empty()) {
+    m.mrope_section = {kHeadDimension / 2 - 2, 1, 1};
+  }
   m.ffn_hidden_size = rounded_up(128, tensor);
   m.seq_length = rounded_up(16, 2 * tensor * p.context_parallel_size);
   if (m.family().encoder_decoder) {

@@ -69,6 +69,31 @@ TEST(CheckpointArguments, PartsOfGemmasAndOfLlama4AreTheModels) {
   EXPECT_EQ(model.query_scale.value().floor, 16);
 }
 
+TEST(CheckpointArguments, WhatSeesIsTheModels) {
+  const CheckpointArguments checkpoint{
+      .configuration =
+          configuration("--model vlm --encoder-num-layers 3 --img-h 32 --img-w 32 --patch-dim 8 "
+                        "--position-embedding-type mrope --mrope-section 2 3 3 "
+                        "--vision-model-type qwen2_vl --vision-hidden-size 48 --pixel-shuffle "
+                        "--vision-num-attention-heads 6 --image-tag-type qwen2_vl"),
+      .path = "a/checkpoint.h5"};
+  const ParsedRun parsed = parse_with("--model vlm --load a", checkpoint);
+  ASSERT_TRUE(parsed.run.model.vlm && parsed.run.model.vlm->tower_sizes);
+  const VlmConfig& vlm = *parsed.run.model.vlm;
+  EXPECT_EQ(vlm.tower, TowerKind::qwen2_vl);
+  EXPECT_EQ(vlm.tower_layers, 3);
+  EXPECT_EQ(vlm.tower_sizes->hidden_size, 48);
+  EXPECT_TRUE(vlm.pixel_shuffle);
+  EXPECT_EQ(vlm.image_tags, ImageTags::qwen2_vl);
+  EXPECT_EQ(parsed.run.model.mrope_section, (std::vector<Index>{2, 3, 3}));
+  // A GPT's checkpoint says nothing of encoders that another model would have.
+  const CheckpointArguments words{.configuration = configuration("--num-layers 2"),
+                                  .path = "a/checkpoint.h5"};
+  EXPECT_EQ(
+      parse_with("--model vlm --encoder-num-layers 5 --load a", words).run.model.vlm->tower_layers,
+      5);
+}
+
 TEST(CheckpointArguments, EncodersTakeTheirPositionsAndNothingOfOtherModels) {
   const std::string t5 = "--model t5 --decoder-seq-length 16 --vocab-file vocab.txt ";
   const CheckpointArguments checkpoint{

@@ -37,11 +37,24 @@ TEST(NameTable, NamesEveryParameterOfTheModel) {
 
 /// Of Qwen2-VL the language model, by the names of older and newer releases.
 TEST(NameTable, LeavesAPartOut) {
-  const NameTable table = make_name_table("qwen2_vl", describe("qwen2_vl"));
+  const NameTable table = make_name_table("qwen2_vl_text", describe("qwen2_vl_text"));
   EXPECT_FALSE(table.is_weight("visual.blocks.0.attn.qkv.weight"));
   EXPECT_FALSE(table.is_weight("model.visual.blocks.0.attn.qkv.weight"));
   EXPECT_TRUE(table.is_weight("audio.layers.0.weight"));
   EXPECT_EQ(table.spelled("model.norm.weight")[1], "model.language_model.norm.weight");
+}
+
+/// Qwen2-VL's language model has no prefix in their older names, and one in ours.
+TEST(NameTable, AnEncoderStandsBesideWordsWithoutAPrefix) {
+  const NameTable table = make_name_table("qwen2_vl", describe("qwen2_vl"));
+  const auto theirs_of = [&](const std::string& ours) {
+    return std::ranges::find(table.rules, ours, &NameRule::ours)->theirs.at(0).name;
+  };
+  EXPECT_EQ(theirs_of("language_model.embedding.word_embeddings.weight"),
+            "model.embed_tokens.weight");
+  EXPECT_EQ(theirs_of("vision_model.ln_post.weight"), "visual.merger.ln_q.weight");
+  EXPECT_EQ(theirs_of("vision_projection.encoder.linear_fc1.weight"), "visual.merger.mlp.0.weight");
+  EXPECT_EQ(table.spelled("visual.merger.ln_q.weight")[1], "model.visual.merger.ln_q.weight");
 }
 
 TEST(NameTable, ExpertsHaveNamesOfTheirOwn) {

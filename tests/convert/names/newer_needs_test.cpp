@@ -17,7 +17,8 @@ std::string missing(const std::string& family,
 }
 
 TEST(NewerNeeds, EachFamilyHasWhatItsOwnFileSays) {
-  for (const char* family : {"gpt_oss", "gemma2", "gemma3_text", "llama4_text", "qwen3_next"}) {
+  for (const char* family : {"gpt_oss", "gemma2", "gemma3_text", "llama4_text", "qwen3_next",
+                             "qwen2_vl_text", "qwen2_vl"}) {
     EXPECT_EQ(missing(family, [](auto&) {}), "") << family;
   }
 }
@@ -28,6 +29,11 @@ TEST(NewerNeeds, AreToldWithTheirOption) {
   EXPECT_NE(missing("gemma2", [](auto& m) { m.query_pre_attn_scalar = 1.5; }).find("whole"),
             std::string::npos);
   EXPECT_NE(missing("gemma3_text", [](auto& m) { m.rotary_base_local.reset(); }).find("base-local"),
+            std::string::npos);
+  EXPECT_NE(missing("qwen2_vl", [](auto& m) { m.vlm->pixel_shuffle = false; }).find("--pixel-sh"),
+            std::string::npos);
+  EXPECT_NE(missing("qwen2_vl", [](auto& m) { m.vlm->tower_sizes->ffn_hidden_size = 33; })
+                .find("inner width of a multiple"),
             std::string::npos);
   EXPECT_NE(missing("llama4_text", [](auto& m) { m.moe->topk = 2; }).find("--moe-router-topk 1"),
             std::string::npos);

@@ -32,5 +32,10 @@ TEST(WholeImages, TheLongestIsFound) {
   EXPECT_EQ(longest_image(Sequence{.tokens = {1, 2}}), 0);
 }
 
+TEST(WholeImages, PositionsSeenAreCounted) {
+  EXPECT_EQ(count_seen(sequence_from(0), 4), 2);
+  EXPECT_EQ(count_seen(sequence_from(0), 8), 5);
+}
+
 }  // namespace whole_images_test
 }  // namespace mpitron::inference

@@ -47,6 +47,27 @@ TEST(ImageMerging, ImagesOfTwoTextsEndApart) {
             (std::vector<std::int64_t>{0, 4, 4, 4, 4, 8, 8, 8, 8}));
 }
 
+/// Of two samples, one of them without an image; a slice has its own positions.
+TEST(ImageMerging, PositionsOfAnImageStandAtRowsAndColumns) {
+  EXPECT_TRUE(merge_images(Rows().microbatch(7), kVlm, 7).axis_places.empty());
+  const std::vector<std::int64_t> all =
+      merge_images(Rows().microbatch(7), kVlm, 7, {.has_axes = true}).axis_places;
+  ASSERT_EQ(all.size(), 42U);
+  const auto axis = [&](std::ptrdiff_t which) {
+    return std::vector(all.begin() + 14 * which, all.begin() + 14 * (which + 1));
+  };
+  EXPECT_EQ(row(axis(0), 0), (std::vector<std::int64_t>{0, 1, 1, 1, 1, 3, 4}));
+  EXPECT_EQ(row(axis(1), 0), (std::vector<std::int64_t>{0, 1, 1, 2, 2, 3, 4}));
+  EXPECT_EQ(row(axis(2), 0), (std::vector<std::int64_t>{0, 1, 2, 1, 2, 3, 4}));
+  for (const std::ptrdiff_t each : {0, 1, 2}) {
+    EXPECT_EQ(row(axis(each), 1), (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6}));
+  }
+  const MergedRows half = merge_images(
+      Rows().microbatch(7), kVlm, 7,
+      {.slice = {.map = {.split = 0, .offset = {3, 3}}, .length = 3}, .has_axes = true});
+  EXPECT_EQ(row(half.axis_places, 0), (std::vector<std::int64_t>{1, 1, 3, 2, 2, 3, 1, 2, 3}));
+}
+
 TEST(ImageMerging, ImagesWithoutAPlaceAreRefused) {
   Rows rows;
   rows.images = {0, 1};

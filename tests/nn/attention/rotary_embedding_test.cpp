@@ -36,6 +36,17 @@ TEST_F(RotaryTablesTest, PartialAndInterpolatedRotation) {
   EXPECT_NEAR(test::values_of(tables.sin)[2 * 2], std::sin(0.5), 1e-7);
 }
 
+/// Heads of 8: two frequencies of rows, then the same two of columns.
+TEST_F(RotaryTablesTest, PatchesTurnByRowAndColumn) {
+  const ops::RotaryTables tables = make_grid_rotary_tables(*device_, config_, 3, DType::f32);
+  ASSERT_EQ(tables.cos.shape(), (Shape{9, 4}));
+  const std::vector<double> sin = test::values_of(tables.sin);
+  const double want[] = {std::sin(2.), std::sin(0.02), std::sin(1.), std::sin(0.01)};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(sin[7 * 4 + i], want[i], 1e-7) << i;  // row 2, column 1
+  }
+}
+
 /// The base of windows is neither stretched nor interpolated.
 TEST_F(RotaryTablesTest, LayersWithAWindowHaveABaseOfTheirOwn) {
   EXPECT_FALSE(make_window_rotary_tables(*device_, config_, 5, DType::f32).cos);

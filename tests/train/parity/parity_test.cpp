@@ -45,7 +45,14 @@ TEST(Parity, ImagesInTextToo) {
         "--tensor-model-parallel-size 2 --sequence-parallel --vision-projection-type pooled "
         "--mm-tokens-per-image 4 --bidirectional-image-attention --window-size 5,0",
         "--pipeline-model-parallel-size 2 --vision-projection-type pooled --mm-tokens-per-image 4 "
-        "--bidirectional-image-attention --packing-buffer-size 4"}) {
+        "--bidirectional-image-attention --packing-buffer-size 4",
+        "--tensor-model-parallel-size 2 --sequence-parallel --context-parallel-size 2 "
+        "--position-embedding-type mrope --mrope-section 2 3 3 --vision-model-type qwen2_vl "
+        "--pixel-shuffle --vision-hidden-size 48 --vision-num-attention-heads 6 "
+        "--vision-projection-ffn-hidden-size 192",
+        "--pipeline-model-parallel-size 2 --position-embedding-type mrope --mrope-section 2 3 3 "
+        "--vision-model-type qwen2_vl --pixel-shuffle --packing-buffer-size 4 "
+        "--use-distributed-optimizer"}) {
     SCOPED_TRACE(layout);
     const ParityCertificate certificate = prove_parity(test::parse_base(vlm + layout).run);
     EXPECT_EQ(certificate.first_difference(), "");

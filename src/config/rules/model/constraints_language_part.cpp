@@ -93,6 +93,17 @@ Result whole_images(const Facts& f) {
                          "--device host --context-parallel-size 1"};
 }
 
+/// Rows turn half of a head's frequencies and columns the others.
+Result rotating_encoder(const Facts& f) {
+  const std::optional<VlmConfig>& v = f.run.model.vlm;
+  const Index d = v && v->tower_sizes ? v->tower_sizes->head_size : f.run.model.kv_channels;
+  if (!v || v->tower != TowerKind::qwen2_vl || (d > 0 && d % 4 == 0)) {
+    return {};
+  }
+  return Violation{fmt::format("heads of {} in the encoder", d),
+                   nearest_multiples("vision-kv-channels", d, 4)};
+}
+
 constexpr std::array kLanguagePartRules = std::to_array<Constraint>({
     {"E269", "plain_language_model", "--model vlm: a plain decoder",
      "model mtp-num-layers multi-latent-attention num-experts fp8-format "
@@ -118,6 +129,10 @@ constexpr std::array kLanguagePartRules = std::to_array<Constraint>({
      "Positions of an image see later ones, which kernels of GPUs, rings of ranks and states that "
      "go from left to right do not know.",
      whole_images},
+    {"E378", "rotating_encoder",
+     "--vision-model-type qwen2_vl: heads of the encoder are a multiple of 4 wide",
+     "vision-model-type vision-kv-channels vision-hidden-size vision-num-attention-heads",
+     "Pairs of a head turn by its row and, as many, by its column.", rotating_encoder},
 });
 
 }  // namespace

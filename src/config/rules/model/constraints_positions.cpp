@@ -53,8 +53,18 @@ Result rotary_factors(const Facts& f) {
       fmt::format("{}, {}, {}", interpolation, m.rope_scaling_factor, m.rotary_scaling_factor), ""};
 }
 
-/// Each frequency turns by one axis, so that the sections together are all of them. Images would
-/// stand at several places of two axes, which their encoder has to know.
+/// Returns what keeps images from standing at rows and columns; null where nothing does.
+const char* without_rows_and_columns(const ModelConfig& m) {
+  if (!m.vlm) {
+    return nullptr;
+  }
+  const Index edge = m.vlm->seen_edge();
+  return m.vlm->most_tiles() > 1             ? "--use-tiling"
+         : edge * edge != m.vlm->positions() ? "a class token behind the encoder"
+                                             : nullptr;
+}
+
+/// Each frequency turns by one axis, so that the sections together are all of them.
 Result axes_of_rotation(const Facts& f) {
   const ModelConfig& m = f.run.model;
   const bool wanted = f.values.text("position_embedding_type") == "mrope";
@@ -64,7 +74,8 @@ Result axes_of_rotation(const Facts& f) {
   const std::vector<Index>& parts = m.mrope_section;
   const Index sum = std::accumulate(parts.begin(), parts.end(), Index{0}), half = m.kv_channels / 2;
   const char* const wrong = !wanted                       ? "no --position-embedding-type mrope"
-                            : m.vlm                       ? "--model vlm"
+                            : without_rows_and_columns(m) ? without_rows_and_columns(m)
+                            : m.rotary_base_local         ? "--rotary-base-local"
                             : !m.family().decoder_only    ? "an encoder"
                             : m.multi_latent_attention    ? "--multi-latent-attention"
                             : m.rotary_percent != 1       ? "--rotary-percent"
@@ -130,12 +141,11 @@ constexpr std::array kPositionRules = std::to_array<Constraint>({
      layers_without_rotation},
     {"E359", "axes_of_rotation",
      "--position-embedding-type mrope: three mrope_section of 1 or more, half a head together, of "
-     "a "
-     "decoder of words",
+     "a decoder; of one that sees images, without --use-tiling and class token",
      "position-embedding-type mrope-section kv-channels rotary-percent model "
-     "multi-latent-attention",
-     "A word stands at one place of time, height and width; the encoder whose images stand at "
-     "several (Qwen2-VL's) is not here.",
+     "multi-latent-attention rotary-base-local use-tiling disable-vision-class-token",
+     "A word stands at one place of time, height and width, a position of an image at its row and "
+     "column.",
      axes_of_rotation},
 });
 

@@ -27,6 +27,9 @@ constexpr RuleCase kBroken[] = {
     {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
      "--bidirectional-image-attention --device cuda",
      "E358", "a GPU"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--vision-model-type qwen2_vl --vision-hidden-size 36 --vision-num-attention-heads 6",
+     "E378", "heads of 6"},
 };
 
 TEST(LanguagePartConstraints, EachIsBrokenByItsSmallestExample) {

@@ -19,6 +19,14 @@ constexpr RuleCase kBroken[] = {
     {"--position-embedding-type rope --no-rope-freq [1,0]", "E022", "2 entries for 4 layers"},
     {"--position-embedding-type mrope", "E359", "not three numbers"},
     {"--position-embedding-type mrope --mrope-section 2 2 3", "E359", "another sum"},
+    {"--position-embedding-type mrope --mrope-section 2 3 3 --rotary-base-local 1000", "E359",
+     "--rotary-base-local"},
+    {"--model vlm --encoder-num-layers 1 --img-h 32 --img-w 32 --position-embedding-type mrope "
+     "--mrope-section 2 3 3",
+     "E359", "a class token behind the encoder"},
+    {"--model vlm --encoder-num-layers 1 --img-h 32 --img-w 32 --position-embedding-type mrope "
+     "--mrope-section 2 3 3 --disable-vision-class-token --use-tiling --max-num-tiles 2",
+     "E359", "--use-tiling"},
     {"--position-embedding-type rope --mrope-section 2 3 3", "E359",
      "no --position-embedding-type"},
 };
