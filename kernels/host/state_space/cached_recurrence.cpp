@@ -2,7 +2,7 @@
 
 #include "kernels/elementwise/softplus.h"
 #include "kernels/host/common/fetch_ahead.h"
-#include "kernels/host/state_space/conv_taps.h"
+#include "kernels/host/state_space/conv_steps.h"
 #include "kernels/host/state_space/delta_head.h"
 
 namespace mpitron::kernels {
@@ -90,35 +90,6 @@ class ConvRows {
   const T* zeros_;
 };
 
-constexpr Index kRowsAtOnce = 8;  // rows of a piece that share what they load
-constexpr Index kFourTaps = 4;    // of a convolution that has such rows
-
-/// What the activation gets of kRowsAtOnce rows from `first` on in lanes c, whose taps see rows of
-/// the same piece.
-template <class T, class Lanes, class F>
-[[gnu::always_inline]] inline void convolve_rows(const SampleRows<const T>& x, const Taps& from,
-                                                 Index first, Index c, Lanes lanes, F&& f) {
-  Float taps[kFourTaps], inputs[kFourTaps - 1 + kRowsAtOnce];
-#pragma GCC unroll 4
-  for (Index tap = 0; tap < kFourTaps; ++tap) {
-    taps[tap] = simd::load(from.row(tap) + c, lanes);
-  }
-#pragma GCC unroll 16
-  for (Index row = 0; row < kFourTaps - 1 + kRowsAtOnce; ++row) {
-    inputs[row] = simd::load(x[first - kFourTaps + 1 + row] + c, lanes);
-  }
-#pragma GCC unroll 8
-  for (Index row = 0; row < kRowsAtOnce; ++row) {
-    fetch(x[first + kRowsAtOnce + row] + c);
-    Float sum = simd::load(from.bias() + c, lanes);
-#pragma GCC unroll 4
-    for (Index tap = 0; tap < kFourTaps; ++tap) {
-      sum = simd::fma(inputs[row + tap], taps[tap], sum);
-    }
-    f(row, sum);
-  }
-}
-
 template <class T>
 void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, Index begin,
               std::span<const T> zeros) {
@@ -126,7 +97,7 @@ void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, I
   const SampleRows<const T> own(k.x, 0, begin);
   const SampleRows<T> y(k.y, 0, begin);
   const auto count = static_cast<Index>(zeros.size());
-  const Index whole = taps.width() == kFourTaps ? kRowsAtOnce : piece.rows + 1;
+  const Index whole = taps.width() == ConvSteps::kTaps ? ConvSteps::kSteps : piece.rows + 1;
   for (Index i = 0; i < piece.rows;) {
     const bool many = i >= taps.width() - 1 && i + whole <= piece.rows;
     const Index first = piece.first_row + i;
@@ -135,7 +106,11 @@ void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, I
         simd::store(y[first + row] + c, sum * simd::sigmoid(sum).value, lanes);
       };
       if (many) {
-        convolve_rows(own, taps, first, c, lanes, write);
+        const ConvSteps steps(own, taps, first, c, lanes);
+#pragma GCC unroll 8
+        for (Index row = 0; row < ConvSteps::kSteps; ++row) {
+          write(row, steps.sums[row]);
+        }
         return;
       }
       Float sum = simd::load(taps.bias() + c, lanes);
@@ -145,7 +120,7 @@ void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, I
       }
       write(0, sum);
     });
-    i += many ? kRowsAtOnce : 1;
+    i += many ? ConvSteps::kSteps : 1;
   }
   x.leave(count);
 }

@@ -1,7 +1,7 @@
 #include "kernels/state_space/causal_conv.h"
 
 #include "kernels/host/common/fetch_ahead.h"
-#include "kernels/host/state_space/conv_taps.h"
+#include "kernels/host/state_space/conv_steps.h"
 #include "kernels/host/state_space/silu.h"
 #include "kernels/state_space/document_starts.h"
 
@@ -13,9 +13,8 @@ using simd::Float;
 
 constexpr Index kTile = 64;   // channels; a thread has one or more of these tiles
 constexpr Index kBlock = 32;  // positions whose sums are added in fp32
-constexpr Index kSteps = 8;   // positions that share what they load
-constexpr Index kUsual = 4;   // taps of a convolution that has such steps
-constexpr Index kWork = 8;    // of a position, in elements copied
+constexpr Index kSteps = ConvSteps::kSteps, kUsual = ConvSteps::kTaps;
+constexpr Index kWork = 8;  // of a position, in elements copied
 
 /// The first tap that sees a position of the document that position i is of.
 Index first_tap(const Taps& taps, Index i, Index start) {
@@ -33,40 +32,6 @@ template <class T, class Lanes>
   }
   return sum;
 }
-
-/// The same for kSteps positions from i on, all of whose taps see their document: what is loaded is
-/// kept in `inputs`.
-struct ConvSteps {
-  static constexpr Index kTogether = Several::kCount;
-  Float taps[kUsual], inputs[kUsual - 1 + kSteps], sums[kSteps];
-
-  /// Sums of positions that are activated side by side, the first of which is `step`.
-  [[gnu::always_inline]] Several together(Index step) const {
-    return {{sums[step], sums[step + 1], sums[step + 2], sums[step + 3]}};
-  }
-
-  template <class T, class Lanes>
-  [[gnu::always_inline]] ConvSteps(const SampleRows<const T>& x, const Taps& from, Index i, Index c,
-                                   Lanes lanes) {
-#pragma GCC unroll 4
-    for (Index k = 0; k < kUsual; ++k) {
-      taps[k] = simd::load(from.row(k) + c, lanes);
-    }
-#pragma GCC unroll 16
-    for (Index step = 0; step < kUsual - 1 + kSteps; ++step) {
-      inputs[step] = simd::load(x[i - kUsual + 1 + step] + c, lanes);
-    }
-#pragma GCC unroll 8
-    for (Index step = 0; step < kSteps; ++step) {
-      fetch(x[i + kSteps + step] + c);
-      sums[step] = simd::load(from.bias() + c, lanes);
-#pragma GCC unroll 4
-      for (Index k = 0; k < kUsual; ++k) {
-        sums[step] = simd::fma(inputs[step + k], taps[k], sums[step]);
-      }
-    }
-  }
-};
 
 /// What kSteps positions get in a tile of channels, on its way to memory: stores past the caches
 /// want whole lines, which lanes of a narrow type fill only together with their neighbours.
