@@ -91,7 +91,10 @@ constexpr std::array kChat = {
     FieldRule{"logprobs", FieldType::boolean, 0, 0, "whether log-probabilities are listed"},
     FieldRule{"top_logprobs", FieldType::integer, 0, 20,
               "likeliest tokens that are listed beside each"},
-    FieldRule{"tool_choice", FieldType::any, 0, 0, "none or auto"}};
+    FieldRule{"tool_choice", FieldType::any, 0, 0,
+              "none, auto, required, or the function that answers call"},
+    FieldRule{"parallel_tool_calls", FieldType::boolean, 0, 0,
+              "whether an answer may have several calls; true unless given"}};
 
 constexpr std::array kTokenize = {
     FieldRule{"prompt", FieldType::text, 0, 0, "a text"},

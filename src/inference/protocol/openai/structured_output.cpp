@@ -1,4 +1,4 @@
-#include "inference/protocol/structured_output.h"
+#include "inference/protocol/openai/structured_output.h"
 
 #include <array>
 
@@ -102,9 +102,14 @@ MakeConstraint structured_output(const ServedModel& model, const Fields& fields,
   if (field == nullptr) {
     return {};
   }
+  return held_to(
+      model, field, chosen.text, [&] { return chosen.grammar(chosen.text); }, ends);
+}
+
+MakeConstraint held_to(const ServedModel& model, const std::string& field, const std::string& text,
+                       const std::function<Grammar()>& language, const std::vector<TokenId>& ends) {
   try {
-    const auto grammar = model.grammars->get(fmt::format("{} {}", field, chosen.text),
-                                             [&] { return chosen.grammar(chosen.text); });
+    const auto grammar = model.grammars->get(fmt::format("{} {}", field, text), language);
     return [grammar, ends] { return grammar->constrain(ends); };
   } catch (const Error& error) {
     throw RequestError(400, fmt::format("{}: {}", field, error.what()), field);

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inference/protocol/information.h"
-#include "inference/protocol/routes.h"
+#include "inference/routing/information.h"
+#include "inference/routing/routes.h"
 
 // The OpenAPI document is made from the rows of routes and fields, so it cannot differ from what
 // the server reads.

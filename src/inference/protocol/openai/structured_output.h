@@ -10,4 +10,9 @@ namespace mpitron::inference {
 MakeConstraint structured_output(const ServedModel& model, const Fields& fields,
                                  const std::vector<TokenId>& ends);
 
+/// Returns the constraint that holds answers to a language, which is compiled once for equal texts
+/// of a field. RequestError(400) naming the field for what the compiler refuses.
+MakeConstraint held_to(const ServedModel& model, const std::string& field, const std::string& text,
+                       const std::function<Grammar()>& language, const std::vector<TokenId>& ends);
+
 }  // namespace mpitron::inference

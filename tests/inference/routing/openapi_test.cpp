@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "inference/protocol/information.h"
-#include "inference/protocol/routes.h"
+#include "inference/routing/information.h"
+#include "inference/routing/routes.h"
 #include "support/fake_engine.h"
 #include "tokenizers/core/null_tokenizer.h"
 
