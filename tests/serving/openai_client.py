@@ -91,7 +91,7 @@ def mistakes(client):
     for fields, word in (({"max_tokens": -1}, "max_tokens"), ({"temperature": -1}, "temperature"),
                          ({"max_tokens": 10_000}, "context"), ({"prompt": {}}, "prompt"), ({"n": 0}, "n must"),
                          ({"logprobs": 21}, "logprobs"), ({"suffix": "a"}, "suffix"), ({"stop": ["a"] * 17}, "stop"),
-                         ({"logit_bias": {"x": 1}}, "logit_bias"), ({"extra_body": {"guided_grammar": "a"}}, "guided_grammar")):
+                         ({"logit_bias": {"x": 1}}, "logit_bias"), ({"extra_body": {"guided_grammar": "a"}}, "line 1")):
         try:
             client.completions.create(**{**dict(model=MODEL, prompt=PROMPT), **fields})
         except openai.BadRequestError as error:

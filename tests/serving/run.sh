@@ -70,7 +70,7 @@ if "$clients/bin/schemathesis" run "$address/openapi.json" --max-examples "${EXA
   --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance >schemathesis.log 2>&1; then
   printf 'ok      schemathesis\n'
 else
-  tail -n 60 schemathesis.log
+  tail -n 120 schemathesis.log
   status=1
 fi
 kill -TERM "$server"

@@ -122,7 +122,7 @@ Json success_of(const Route& route) {
   }
   Json success = response("success", route.reply_type, schema);
   if (route.protocol == Protocol::completion || route.protocol == Protocol::chat) {
-    success["content"]["text/event-stream"] = {{"schema", {{"type", "string"}}}};
+    success["content"]["text/event-stream"] = Json::object();  // 3.1 has no schema for events
   }
   return success;
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "inference/grammar/grammar_parser.h"
 #include "inference/grammar/regex_parser.h"
 #include "inference/grammar/schema_compiler.h"
 #include "utils/error.h"
@@ -48,23 +49,23 @@ Wish response_format(const Fields& fields) {
   return schema(named.json("schema"));
 }
 
-Wish guided_json(const Fields& fields) {
-  const bool is_text = fields.kind("guided_json") == Fields::Kind::text;
-  return schema(is_text ? fields.text("guided_json", "") : fields.json("guided_json"));
+Wish json_schema(const Fields& fields, const std::string& name) {
+  const bool is_text = fields.kind(name) == Fields::Kind::text;
+  return schema(is_text ? fields.text(name, "") : fields.json(name));
 }
 
-Wish guided_regex(const Fields& fields) {
-  return {fields.text("guided_regex", ""),
+Wish regular_expression(const Fields& fields, const std::string& name) {
+  return {fields.text(name, ""),
           [](const std::string& regex) { return Grammar{{regex_pattern(regex)}}; }};
 }
 
 /// A list of texts is compiled as a choice of literals, which needs no escapes.
-Wish guided_choice(const Fields& fields) {
-  const auto texts = fields.texts("guided_choice");
-  if (!texts || texts->empty() || fields.kind("guided_choice") != Fields::Kind::list) {
-    throw RequestError(400, "guided_choice must be a list of at least one string", "guided_choice");
+Wish one_of(const Fields& fields, const std::string& name) {
+  const auto texts = fields.texts(name);
+  if (!texts || texts->empty() || fields.kind(name) != Fields::Kind::list) {
+    throw RequestError(400, fmt::format("{} must be a list of at least one string", name), name);
   }
-  return {fields.json("guided_choice"), [texts](const std::string&) {
+  return {fields.json(name), [texts](const std::string&) {
             std::vector<Pattern> choices;
             for (const std::string& text : *texts) {
               choices.push_back(Pattern::text(text));
@@ -73,37 +74,56 @@ Wish guided_choice(const Fields& fields) {
           }};
 }
 
+Wish grammar(const Fields& fields, const std::string& name) {
+  return {fields.text(name, ""), [](const std::string& text) { return parsed_grammar(text); }};
+}
+
+/// A wish by the name of its field, and by its name within `structured_outputs`.
 struct WishRow {
-  const char* field;
-  Wish (*read)(const Fields&);
+  const char *field, *inside;
+  Wish (*read)(const Fields&, const std::string& name);
 };
-constexpr std::array kWishes = {
-    WishRow{"response_format", response_format}, WishRow{"guided_json", guided_json},
-    WishRow{"guided_regex", guided_regex}, WishRow{"guided_choice", guided_choice}};
+constexpr std::array kWishes = {WishRow{"guided_json", "json", json_schema},
+                                WishRow{"guided_regex", "regex", regular_expression},
+                                WishRow{"guided_choice", "choice", one_of},
+                                WishRow{"guided_grammar", "grammar", grammar}};
+
+/// All wishes of a request, by the names that messages give them.
+std::vector<std::pair<std::string, Wish>> wishes_of(const Fields& fields) {
+  std::vector<std::pair<std::string, Wish>> wishes;
+  const auto add = [&](const std::string& name, Wish wish) {
+    if (wish.grammar) {
+      wishes.emplace_back(name, std::move(wish));
+    }
+  };
+  add("response_format", response_format(fields));
+  const Fields inside = fields.object("structured_outputs");
+  for (const WishRow& row : kWishes) {
+    if (fields.has(row.field)) {
+      add(row.field, row.read(fields, row.field));
+    }
+    if (inside.has(row.inside)) {
+      add(fmt::format("structured_outputs.{}", row.inside), row.read(inside, row.inside));
+    }
+  }
+  return wishes;
+}
 
 }  // namespace
 
 MakeConstraint structured_output(const ServedModel& model, const Fields& fields,
                                  const std::vector<TokenId>& ends) {
-  const char* field = nullptr;
-  Wish chosen;
-  for (const WishRow& row : kWishes) {
-    Wish wish = fields.has(row.field) ? row.read(fields) : Wish();
-    if (!wish.grammar) {
-      continue;
-    }
-    if (field != nullptr) {
-      throw RequestError(400, fmt::format("{} and {} exclude each other", field, row.field),
-                         row.field);
-    }
-    field = row.field;
-    chosen = std::move(wish);
-  }
-  if (field == nullptr) {
+  const auto wishes = wishes_of(fields);
+  if (wishes.empty()) {
     return {};
   }
+  const auto& [field, wish] = wishes.front();
+  if (wishes.size() > 1) {
+    throw RequestError(400, fmt::format("{} and {} exclude each other", field, wishes[1].first),
+                       wishes[1].first);
+  }
   return held_to(
-      model, field, chosen.text, [&] { return chosen.grammar(chosen.text); }, ends);
+      model, field, wish.text, [&] { return wish.grammar(wish.text); }, ends);
 }
 
 MakeConstraint held_to(const ServedModel& model, const std::string& field, const std::string& text,

@@ -3,8 +3,9 @@
 
 namespace mpitron::inference {
 
-/// Returns the constraint that `response_format`, `guided_json`, `guided_regex` or `guided_choice`
-/// (at most one of them) hold answers to; unset where a request has none. `ends`: ids that end an
+/// Returns the constraint that `response_format`, `guided_json`, `guided_regex`, `guided_choice`,
+/// `guided_grammar` or a field of `structured_outputs` (at most one of them) hold answers to; unset
+/// where a request has none. `ends`: ids that end an
 /// answer where its text may end. RequestError(400) naming the field; for schemas and expressions
 /// with the place in them.
 MakeConstraint structured_output(const ServedModel& model, const Fields& fields,
