@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/generation/adapter_folder.h"
+#include "cli/generation/model_tokenizer.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
 #include "device/free_memory.h"
@@ -17,20 +18,6 @@
 
 namespace mpitron::cli {
 namespace {
-
-/// Takes the tokenizer of the options, else the tokenizer.json beside the model. Error(usage)
-/// without both.
-std::unique_ptr<tokenizers::Tokenizer> tokenizer_of(const ModelOptions& options) {
-  tokenizers::TokenizerOptions chosen = options.tokenizer;
-  if (chosen.type.empty()) {
-    if (!std::filesystem::exists(std::filesystem::path(options.load) / "tokenizer.json")) {
-      throw_usage("--tokenizer-type is missing: {} holds no tokenizer.json", options.load);
-    }
-    chosen.type = "HuggingFaceTokenizer";
-    chosen.tokenizer_model = options.load;
-  }
-  return tokenizers::make_tokenizer(chosen);
-}
 
 /// Makes a training configuration one of generation: no dropout, no noise on the router's input,
 /// no capacity of experts, which would let a token depend on its neighbours in the batch, and
@@ -130,7 +117,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
                 config.family().title);
   }
   ranks_.check(config, "--load " + options.load);
-  tokenizer = tokenizer_of(options);
+  tokenizer = model_tokenizer(options.load, options.tokenizer, reader.description().tokenizer);
   if (tokenizer->vocab_size() > reader.description().stored_vocab_size()) {
     throw_usage("the tokenizer has {} ids, the model of --load {} has {}: choose its own tokenizer",
                 tokenizer->vocab_size(), options.load, reader.description().stored_vocab_size());
