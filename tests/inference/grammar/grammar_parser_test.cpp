@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include "inference/grammar/grammar_walk.h"
+#include "support/fuzz.h"
 #include "utils/error.h"
+#include "utils/text/utf8.h"
 
 namespace mpitron::inference {
 namespace grammar_parser_test {
+
+using test::Language;
 
 struct GrammarRow {
   const char* grammar;
@@ -31,7 +35,7 @@ TEST(GrammarParser, ReadsRules) {
         "z\"\tA\xc3\xa9"
         "aXbb!"}}};
   for (const GrammarRow& row : rows) {
-    test::Language language(parsed_grammar(row.grammar));
+    Language language(parsed_grammar(row.grammar));
     for (const std::string& text : row.inside) {
       EXPECT_TRUE(language.has(text)) << row.grammar << " : " << text;
     }
@@ -62,6 +66,20 @@ TEST(GrammarParser, SaysWhatIsWrongAndWhere) {
     EXPECT_NE(told(wrong), "taken") << wrong;
   }
   EXPECT_NE(told("root ::= " + std::string(100'000, '(')), "taken");
+}
+
+/// Damaged grammars are refused or followed; texts drawn from those that are followed are UTF-8.
+TEST(FuzzGrammars, AreFollowedOrRefused) {
+  const std::vector<std::string> grammars = {
+      "# sums\nroot ::= term (\"+\" term){0,3}\nterm ::= [0-9]+ | \"(\" root \")\"\n",
+      "root ::= item+ \"\\t\\x41\\u00e9\"\nitem ::= [^\"\\\\\\n] | . pair?\npair::=\"a\"{2,}"};
+  std::mt19937_64 random(7);
+  test::fuzz(grammars, test::FuzzLength::of_ci(1000), [&](const std::string& grammar) {
+    Language language(parsed_grammar(grammar));
+    if (const auto text = language.draw(random, 10, 300)) {
+      EXPECT_EQ(replace_invalid_utf8(*text), *text) << grammar;
+    }
+  });
 }
 
 }  // namespace grammar_parser_test
