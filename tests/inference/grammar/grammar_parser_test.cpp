@@ -76,7 +76,7 @@ TEST(FuzzGrammars, AreFollowedOrRefused) {
   std::mt19937_64 random(7);
   test::fuzz(grammars, test::FuzzLength::of_ci(1000), [&](const std::string& grammar) {
     Language language(parsed_grammar(grammar));
-    if (const auto text = language.draw(random, 10, 300)) {
+    if (const auto text = language.draw(random, 10, 60)) {
       EXPECT_EQ(replace_invalid_utf8(*text), *text) << grammar;
     }
   });
