@@ -189,9 +189,9 @@ Index LoadedModel::snapshots(const ModelOptions& options, const CacheSize& cache
       static_cast<double>(options.snapshots >= 0 ? options.snapshots : usual),
       comm::Reduction::minimum));
   log::info(
-      "states of up to {} beginnings of texts are kept, {:.3f} GB on each rank "
+      "states of up to {} beginnings of texts are kept in {:.1f} MB of the first rank "
       "(--inference-state-snapshots)",
-      count, static_cast<double>(count * cache.snapshot_bytes()) / (1 << 30));
+      count, static_cast<double>(count * cache.snapshot_bytes()) / (1 << 20));
   return count;
 }
 

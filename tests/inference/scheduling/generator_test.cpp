@@ -73,9 +73,10 @@ TEST(Generator, AnswersAsIfAlone) {
   few_blocks.blocks = 16;
   states.states = 2 * states.slots;
   kept = states;
-  kept.snapshots = 5;
+  kept.snapshots = 16;
   EngineShape kept_of_few = kept;
   kept_of_few.blocks = few_blocks.blocks;
+  kept_of_few.snapshots = 5;
   for (const Layout& layout :
        {Layout{kShape, false}, Layout{kShape, true}, Layout{small_steps, true},
         Layout{few_blocks, true}, Layout{few_blocks, false}, Layout{kShape, true, 3},
@@ -94,7 +95,8 @@ TEST(Generator, AnswersAsIfAlone) {
       expect_equal(together[i], alone[i]);
     }
     EXPECT_EQ(generator.scheduler().preemptions() > 0, layout.shape.blocks == few_blocks.blocks);
-    EXPECT_EQ(generator.scheduler().cached_tokens() > 0, layout.prefix_cache);
+    EXPECT_EQ(generator.scheduler().cached_tokens() > 0, layout.prefix_cache)
+        << layout.shape.snapshots << " states, depth " << layout.depth;
   }
 }
 
