@@ -20,8 +20,8 @@ test::SharedAnswers answers_of(const test::RandomDecoder& random, const Cut& cut
                                      {.prefix_cache = cut.prefix_cache, .draft_tokens = drafts}, 2);
 }
 
-/// Bit for bit, with blocks of one size: prompts that are cut elsewhere, steps that are full, blocks
-/// that run out, drafts.
+/// Bit for bit, with blocks of one size: prompts that are cut elsewhere, steps that are full,
+/// blocks that run out, drafts.
 TEST(SharedBeginnings, ChangeNoBitOfModelsWithStates) {
   for (const auto& flags : {test::letters("MM", 2), test::letters("M*G-", 4),
                             test::letters("GG", 2), test::letters("M*M", 3)}) {
