@@ -63,6 +63,7 @@ std::unique_ptr<Engine> make_engine(device::Device& device, const models::Model&
                                     EngineShape shape, Index vocabulary) {
   if (no_cached_path(model.config()).empty()) {
     shape.states = states_for(model.config(), shape.slots);
+    shape.snapshots = shape.states > 0 ? shape.snapshots : 0;
     return std::make_unique<CachedEngine>(device, model, shape, vocabulary);
   }
   return std::make_unique<UncachedEngine>(device, model, shape, vocabulary);

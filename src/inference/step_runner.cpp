@@ -37,7 +37,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       shape_(shape),
       sharers_(std::move(sharers)),
       cache_(device, piece_of(shape.blocks), shape.block_size),
-      states_(device, shape.states),
+      states_(device, shape.states + shape.snapshots),
       weights_(device, shape.weights.value_or(kernels::weight_format(model.config().params_dtype))),
       images_(device, model) {
   const config::ModelConfig& config = model.config();
@@ -60,7 +60,9 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
 void StepRunner::know(std::span<const AdapterHandle> adapters) {
   adapters_.known.clear();
   for (const AdapterHandle& each : adapters) {
-    adapters_.known.push_back(each.get());
+    if (each != nullptr) {
+      adapters_.known.push_back(each.get());
+    }
   }
 }
 
