@@ -54,6 +54,9 @@ TEST(EngineChoice, AGpuTellsWhatItCannotCompute) {
 
 TEST(EngineChoice, StepsAreRecordedWhereTheirKernelsStayTheSame) {
   EXPECT_EQ(no_recorded_steps(test::tiny_decoder({})), "");
+  EXPECT_EQ(no_recorded_steps(test::tiny_decoder(
+                {"--position-embedding-type", "rope", "--attention-chunk-size", "16"})),
+            "");
   EXPECT_NE(no_recorded_steps(test::tiny_decoder(
                 {"--num-experts", "4", "--moe-token-dispatcher-type", "alltoall"})),
             "");
