@@ -12,7 +12,7 @@
 namespace mpitron::config {
 namespace {
 
-/// Options, by their destinations, that have no effect unless `counts`; `partner` is what they need.
+/// Options, by their destinations, that have no effect unless `counts`, and what they need.
 struct Partnership {
   std::string_view dests, partner;
   bool (*counts)(const OptionValues&);

@@ -58,8 +58,7 @@ void CoreAttention::tell_largest(autograd::Context& context, const autograd::Var
     return;
   }
   const tensor::Tensor own = tensor::to_host(
-      context.device,
-      ops::largest_scores(context, qkv.value, settings, context_groups_.all.get()));
+      context.device, ops::largest_scores(context, qkv.value, settings, context_groups_.all.get()));
   std::vector<double> row(static_cast<std::size_t>(heads_), std::numeric_limits<double>::lowest());
   std::ranges::copy(std::span(own.data<float>(), static_cast<std::size_t>(own.numel())),
                     row.begin() + first_head_);

@@ -35,7 +35,7 @@ struct RowGroups {
 Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
                  const OutputBlocks& blocks);
 
-/// What the bias of a row's group is multiplied by: the row's factor [m], or 1, times `share`, which
+/// What the bias of a row's group is multiplied by: the row's factor [m], or 1, times `share`. It
 /// is 0 on ranks whose sum with others has the biases already.
 struct BiasWeights {
   const Var* factors = nullptr;

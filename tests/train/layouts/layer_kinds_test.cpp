@@ -188,8 +188,8 @@ TEST(LayerKinds, BarsOfAPatternCutThePipeline) {
 /// chunk; a low threshold has every group clipped.
 TEST(LayerKinds, ScoresAreClippedAsOnOneRank) {
   const Flags clip{"--qk-clip", "--qk-clip-threshold", "0.01"};
-  for (const Flags& kind : {latent() + clip, llama4() + clip,
-                            model() + clip + Flags{"--reset-attention-mask"}}) {
+  for (const Flags& kind :
+       {latent() + clip, llama4() + clip, model() + clip + Flags{"--reset-attention-mask"}}) {
     SCOPED_TRACE(::testing::PrintToString(kind));
     const LayoutOutcome alone = run_layout(kind, 1);
     for (const Flags& layout : {tensor("2"), context("2"), kSharded}) {

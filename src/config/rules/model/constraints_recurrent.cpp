@@ -105,7 +105,7 @@ Result mamba_heads(const Facts& f) {
     mistakes.add(fmt::format("2 * {} % {} != 0", f.run.model.hidden_size, m.head_dim),
                  nearest_divisors("mamba-head-dim", width, m.head_dim));
   }
-  if (m.heads > 0) {
+  if (m.heads > 0 && mistakes.bad.empty()) {
     mamba_ranks(m, sharing_ranks(f), mistakes);
   }
   return joined(mistakes.bad, mistakes.nearest);
