@@ -10,11 +10,15 @@ namespace {
 
 using Result = std::optional<Violation>;
 
-/// The text has been read into numbers already; a pair that is missing was not readable.
+/// The text has been read into numbers already; a pair that is missing was not readable. Keys behind
+/// a query are hidden by the causal order alone.
 Result window_pair(const Facts& f) {
   const std::optional<std::string> text = f.values.maybe_text("window_size");
   if (!text && f.values.given("window_attn_skip_freq")) {
     return Violation{"no --window-size", "--window-size 127,0"};
+  }
+  if (text && !f.run.model.family().decoder_only) {
+    return Violation{fmt::format("--window-size {} in an encoder", *text), "no --window-size"};
   }
   const auto& window = f.run.model.window_size;
   const bool sensible = window && (*window)[0] >= -1 && (*window)[1] >= -1;
@@ -106,8 +110,8 @@ Result mup_sizes(const Facts& f) {
 }
 
 constexpr std::array kLaterReleaseRules = std::to_array<Constraint>({
-    {"E240", "window_pair", "--window-size is LEFT,RIGHT, each -1 or more",
-     "window-size window-attn-skip-freq",
+    {"E240", "window_pair", "--window-size is LEFT,RIGHT, each -1 or more, in a decoder",
+     "window-size window-attn-skip-freq model",
      "A query sees so many keys before and behind itself; -1 stands for all.", window_pair},
     {"E241", "window_layers",
      "--window-attn-skip-freq is above 0, or a list that names every layer",

@@ -176,6 +176,9 @@ Result delta_layers_somewhere(const Facts& f) {
                                   "--experimental-attention-variant gated_delta_net"})
                : Result();
   }
+  if (!f.run.model.family().decoder_only) {
+    return Violation{"an encoder, which sees what follows", "a GPT"};
+  }
   if (named != 0 && named != f.run.model.num_layers) {
     return Violation{fmt::format("{} entries, {} layers", named, f.run.model.num_layers),
                      fmt::format("--num-layers {}", named)};

@@ -10,6 +10,7 @@ using test::RuleCase;
 constexpr RuleCase kBroken[] = {
     {"--window-size 7", "E240", "--window-size 7"},
     {"--window-size 7,-2", "E240", "7,-2"},
+    {"--model bert --window-size 7,7", "E240", "7,7 in an encoder"},
     {"--window-attn-skip-freq 2", "E240", "no --window-size"},
     {"--window-size 7,0 --window-attn-skip-freq [1]", "E241", "1 entries"},
     {"--window-size 7,0 --window-attn-skip-freq 0", "E241", "every 0-th"},

@@ -33,6 +33,9 @@ constexpr RuleCase kBroken[] = {
     {"--experimental-attention-variant gated_delta_net --swiglu", "E259", "no --linear"},
     {"--experimental-attention-variant gated_delta_net --swiglu --linear-attention-freq [1,0]",
      "E259", "2 entries, 4 layers"},
+    {"--model bert --experimental-attention-variant gated_delta_net --swiglu "
+     "--linear-attention-freq 2",
+     "E259", "an encoder"},
     {"--linear-attention-freq 2", "E259", "no --experimental-attention-variant"},
     {"--model mamba --hybrid-layer-pattern M* --linear-attention-freq 2", "E259", "letters G"},
     {"--experimental-attention-variant gated_delta_net --swiglu --linear-attention-freq 1", "E259",
