@@ -10,8 +10,8 @@ namespace {
 
 using Result = std::optional<Violation>;
 
-/// The text has been read into numbers already; a missing pair was not readable. Keys behind a query
-/// are hidden by the causal order alone.
+/// The text is read into numbers already; a missing pair was not readable. Keys behind a query are
+/// hidden by the causal order alone.
 Result window_pair(const Facts& f) {
   const std::optional<std::string> text = f.values.maybe_text("window_size");
   if (!text && f.values.given("window_attn_skip_freq")) {
