@@ -49,7 +49,6 @@ std::string no_recorded_steps(const config::ModelConfig& config) {
          : config::keeps_states(config, 1, config.all_layers())
              ? "layers with states read other places in each step"
          : config.family().encoder_decoder ? "a step looks at what an encoder has left"
-         : config.attention_chunk_size     ? "layers that attend within chunks see other blocks"
          : !no_cached_path(config).empty() ? "it runs without a cache"
                                            : "";
 }

@@ -53,7 +53,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
     heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
   }
   if (shape_.graphs) {
-    graphs_.emplace(device, shape_);
+    graphs_.emplace(device, shape_, config.attention_chunk_size.value_or(0));
   }
 }
 
@@ -318,8 +318,10 @@ Tensor StepRunner::decode(const DecodeGraphs::Rows& rows) {
                                   .states = states_,
                                   .weights = weights_,
                                   .pieces = rows.pieces,
+                                  .chunked = rows.chunked,
                                   .positions = rows.positions,
-                                  .table = rows.table};
+                                  .table = rows.table,
+                                  .chunked_table = rows.chunked_table};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Index count = rows.ids.numel();
   const models::Batch batch{{models::kPositionIds, rows.positions.reshape({count, 1})},
