@@ -1,5 +1,7 @@
 #include "kernels/host/attention/cached_bytes.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 namespace mpitron::kernels::host::cached {
