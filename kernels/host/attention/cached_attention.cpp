@@ -44,6 +44,26 @@ struct Span {
   }
 };
 
+/// A span of a tile, the tile's first or last one or neither; absent behind a thread's last tile.
+template <class T>
+struct SpanOfTile {
+  bool there = false, first = false, last = false;
+  Tile tile{};
+  Span<T> span{};
+};
+
+/// Asks for rows that are read soon: a row is a few lines of memory, and lines of a block end too
+/// early for the processor to foresee the next block's.
+template <class T>
+void ask_for(const cached::Rows<T>& rows) {
+  constexpr Index kNumbersOfLine = 64 / sizeof(T);
+  for (Index i = 0; i < rows.count; ++i) {
+    for (Index j = 0; j < rows.size; j += kNumbersOfLine) {
+      simd::prefetch(rows.row(i) + j);
+    }
+  }
+}
+
 /// What a thread keeps of a tile: its queries in units, a group's keys and values in the form in
 /// which several queries take them, scores of a span, which become powers, and of each query its
 /// running softmax: largest score, sums of powers lane by lane, weighted sum of values.
@@ -86,15 +106,17 @@ class Attention {
   void run(Index begin, Index end) const {
     Memory memory;
     Walk<T> at(k_, tiles_, begin, end);
-    while (!at.ended()) {
-      const Tile tile = at.tile();
-      start(tile, memory);
-      for (const Index left = at.left(); at.left() == left;) {
-        const Span<T> span = next_span(at);
-        tile.count == tile.groups ? add_to_each(tile, span, memory)
-                                  : add_to_many(tile, span, memory);
+    for (SpanOfTile<T> next = next_part(at, true); next.there;) {
+      const SpanOfTile<T> part = next;
+      next = next_part(at, part.last);
+      if (part.first) {
+        start(part.tile, memory);
       }
-      finish(tile, memory);
+      part.tile.count == part.tile.groups ? add_to_each(part, next, memory)
+                                          : add_to_many(part.tile, part.span, memory);
+      if (part.last) {
+        finish(part.tile, memory);
+      }
     }
   }
 
@@ -109,6 +131,16 @@ class Attention {
       at.next();
     }
     return span;
+  }
+  static SpanOfTile<T> next_part(Walk<T>& at, bool first) {
+    if (at.ended()) {
+      return {};
+    }
+    SpanOfTile<T> part{.there = true, .first = first, .tile = at.tile()};
+    const Index left = at.left();
+    part.span = next_span(at);
+    part.last = at.left() != left;
+    return part;
   }
   /// A sink is a score that is there before the first key, with power 1 and no value.
   void start(const Tile& tile, Memory& memory) const {
@@ -156,7 +188,9 @@ class Attention {
   }
   /// One query of each group: all keys of sixteen positions lie behind each other, which is how
   /// memory is read at its full speed.
-  void add_to_each(const Tile& tile, const Span<T>& span, Memory& memory) const {
+  void add_to_each(const SpanOfTile<T>& part, const SpanOfTile<T>& next, Memory& memory) const {
+    const Tile& tile = part.tile;
+    const Span<T>& span = part.span;
     const auto for_groups = [&](auto&& f) {
       for (Index i = 0; i < kSpan; ++i) {
         for (Index query = 0; span.at[i].here() && query < tile.count; ++query) {
@@ -168,11 +202,13 @@ class Attention {
       simd::store(
           memory.powers_of(query, i),
           cached::multiply_keys<T, U>(memory.queries + query * units_, keys_of(tile, query, at)));
+      ask_for(values_of(tile, query, at));
     });
     for (Index query = 0; query < tile.count; ++query) {
       weigh(tile, query, span, memory);
     }
     for_groups([&](const Positions<T>& at, Index i, Index query) {
+      ask_for(keys_of(tile, query, next.span.at[i]));
       cached::add_values<1>(values_of(tile, query, at),
                             {memory.powers_of(query, i), 0, memory.sums + query * value_width_, 0});
     });
