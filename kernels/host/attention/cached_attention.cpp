@@ -175,8 +175,10 @@ class Attention {
   }
   /// The rows of the group of heads i behind that of the given rows.
   static cached::Rows<T> behind(cached::Rows<T> rows, const In& cache, const In& scales, Index i) {
-    rows.data += i * cache.stride(1);
-    rows.scales += scales ? i * scales.stride(1) : 0;
+    if (rows.data != nullptr) {
+      rows.data += i * cache.stride(1);
+      rows.scales += scales ? i * scales.stride(1) : 0;
+    }
     return rows;
   }
   /// Keys and values that a query of the tile sees at some positions.
@@ -208,7 +210,9 @@ class Attention {
       weigh(tile, query, span, memory);
     }
     for_groups([&](const Positions<T>& at, Index i, Index query) {
-      ask_for(keys_of(tile, query, next.span.at[i]));
+      if (query < next.tile.groups) {
+        ask_for(keys_of(next.tile, query, next.span.at[i]));
+      }
       cached::add_values<1>(values_of(tile, query, at),
                             {memory.powers_of(query, i), 0, memory.sums + query * value_width_, 0});
     });
