@@ -134,23 +134,41 @@ std::vector<TokenLogProbs> scores_of(Engine& engine) {
   return Generator(engine, tokenizer, {}).run({request})[0].prompt_log_probs;
 }
 
-/// Rounding keys and values to 8 bits moves log-probabilities, which spread over 3 here, by 0.02.
+/// The largest and the mean distance of scores.
+std::pair<double, double> distances(const std::vector<TokenLogProbs>& got,
+                                    const std::vector<TokenLogProbs>& want) {
+  EXPECT_EQ(got.size(), 39U);
+  EXPECT_EQ(got.size(), want.size());
+  double largest = 0, sum = 0;
+  for (std::size_t i = 0; i < std::min(got.size(), want.size()); ++i) {
+    const auto distance = static_cast<double>(std::abs(got[i].token.value - want[i].token.value));
+    largest = std::max(largest, distance);
+    sum += distance;
+  }
+  return {largest, sum / 39};
+}
+
+/// Log-probabilities move by what rounding keys and values does, which random weights magnify: 3 bits
+/// of fraction move them about 16 times as far as the 7 of bf16.
 TEST(CachedEngine, CachesOfOtherTypesScoreNearTheUncachedEngine) {
   using kernels::CacheType;
   for (std::vector<std::string> kind : attending_kinds()) {
     SCOPED_TRACE(kind.empty() ? "plain" : kind[0]);
-    kind.insert(kind.end(), {"--position-embedding-type", "rope"});
+    std::erase(kind, "--bf16");
+    kind.insert(kind.end(), {"--position-embedding-type", "rope", "--init-method-std", "0.15"});
     const test::RandomDecoder random(kind);
-    UncachedEngine uncached(*random.device, random.model, {.blocks = 40, .max_step_tokens = 64},
+    UncachedEngine uncached(*random.device, random.model,
+                            {.block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = 64},
                             test::kDecoderVocabulary);
     const std::vector<TokenLogProbs> want = scores_of(uncached);
-    for (const auto& [cache, tolerance] :
-         {std::pair{CacheType::bf16, 2e-3}, {CacheType::e4m3, 2e-2}}) {
+    for (const auto& [cache, most, mean] :
+         {std::tuple{CacheType::bf16, 1e-2, 2e-3}, {CacheType::e4m3, 0.16, 0.035}}) {
       EngineShape shape = Cut{8, 40, 4, 9}.shape(random.config);
       shape.cache = cache;
       CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
-      const std::vector<TokenLogProbs> got = scores_of(engine);
-      test::expect_near(got, want, tolerance);
+      const auto [largest, average] = distances(scores_of(engine), want);
+      EXPECT_LT(largest, most);
+      EXPECT_LT(average, mean);
     }
   }
 }
