@@ -72,8 +72,8 @@ struct CacheAppend {
 ///   types:        q, caches, o fp32, bf16 or fp16, all the same; sinks of any of them. Caches may
 ///                 also be bf16 or, with scales, u8 (cached_numbers.h) where q and o are not;
 ///                 their numbers are read exactly
-///   accumulation: fp32 (reference: double), of a score in pairs where q and keys are bf16 and the
-///                 processor can, scales of 8 bits times whole sums of products; over
+///   accumulation: fp32 (reference: double), of a score in pairs where q is bf16, keys are bf16 or
+///                 u8 and the processor can; scales of u8 times whole sums of products; over
 ///                 positions in rising order, in groups that begin at fixed ones: a row's bits
 ///                 depend on its sequence and the block size alone, not on other rows or threads
 ///   visibility:   row i at position p sees positions max(0, p - window) .. p, or up to that of the

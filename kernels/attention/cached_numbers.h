@@ -85,20 +85,20 @@ constexpr CachedByte cached_byte(float in_range) {
   return {stored::e4m3_of(std::bit_cast<float>(cut))};
 }
 
-/// The largest finite magnitude of a row, and whether one of its numbers is NaN.
+/// The largest finite magnitude of a row and the largest of all, as bits: they have the order of
+/// magnitudes, infinity and NaN.
 struct RowRange {
-  std::uint32_t largest = 0;  // as bits, which have the order of magnitudes
-  bool nan = false;
+  static constexpr std::uint32_t kInfinity = 0x7f800000u;
+  std::uint32_t finite = 0, all = 0;
 
   constexpr void add(float x) {
-    constexpr std::uint32_t kInfinity = 0x7f800000u;
     const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(x) & 0x7fffffffu;
-    nan |= magnitude > kInfinity;
-    const std::uint32_t finite = magnitude < kInfinity ? magnitude : 0u;
-    largest = largest < finite ? finite : largest;
+    const std::uint32_t if_finite = magnitude < kInfinity ? magnitude : 0u;
+    finite = finite < if_finite ? if_finite : finite;
+    all = all < magnitude ? magnitude : all;
   }
   constexpr std::uint8_t scale() const {
-    return nan ? kNanScale : cached_scale(std::bit_cast<float>(largest));
+    return all > kInfinity ? kNanScale : cached_scale(std::bit_cast<float>(finite));
   }
 };
 

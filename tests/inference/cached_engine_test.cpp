@@ -148,8 +148,8 @@ std::pair<double, double> distances(const std::vector<TokenLogProbs>& got,
   return {largest, sum / 39};
 }
 
-/// Log-probabilities move by what rounding keys and values does, which random weights magnify: 3 bits
-/// of fraction move them about 16 times as far as the 7 of bf16.
+/// Log-probabilities move by what rounding keys and values does, which random weights magnify: 3
+/// bits of fraction move them about 16 times as far as the 7 of bf16.
 TEST(CachedEngine, CachesOfOtherTypesScoreNearTheUncachedEngine) {
   using kernels::CacheType;
   for (std::vector<std::string> kind : attending_kinds()) {

@@ -79,8 +79,8 @@ __global__ void append_bytes(const __grid_constant__ AppendedBytes<T> a,
       range.add(static_cast<float>(x[i]));
     }
   }
-  range.largest = warp_reduce(range.largest, LargestBits{});
-  range.nan = warp_reduce(std::uint32_t{range.nan}, LargestBits{}) != 0;
+  range.finite = warp_reduce(range.finite, LargestBits{});
+  range.all = warp_reduce(range.all, LargestBits{});
   const std::uint8_t scale = range.scale();
   const float to_range = to_cached_range(scale);
   const Index row = position % table.block_size;

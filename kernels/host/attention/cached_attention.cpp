@@ -167,7 +167,7 @@ class Attention {
       }
     };
     if constexpr (U::kPairs) {
-      load.template operator()<T, U>();
+      load.template operator()<BFloat16, cached::Units<BFloat16>>();
     } else {
       visit_dtype(k_.q.dtype,
                   [&]<class Q>() { load.template operator()<Q, cached::Units<Q, false>>(); });
@@ -358,7 +358,10 @@ void run(device::HostStream&, const CachedAttention& kernel) {
                      [&](Index begin, Index end) { attention.run(begin, end); });
   };
   if (kernel.key_cache.dtype == DType::u8) {
-    return attend.template operator()<CachedByte, cached::Units<CachedByte>>();
+    using Pairs = cached::Units<CachedByte, cached::kPairProducts>;
+    return kernel.q.dtype == DType::bf16
+               ? attend.template operator()<CachedByte, Pairs>()
+               : attend.template operator()<CachedByte, cached::Units<CachedByte>>();
   }
   visit_dtype(kernel.key_cache.dtype, [&]<class T>() {
     if (kernel.q.dtype == kernel.key_cache.dtype) {

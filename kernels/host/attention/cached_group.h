@@ -29,15 +29,23 @@ inline constexpr bool kPairProducts = true;
 inline Float add_pairs(Float sum, Float a, Float b) {
   return (Float)attention::avx512::dot_pairs((__m512)a, (__m512)b, (__m512)sum);
 }
+/// Thirty-two numbers as bf16, behind each other.
+inline Float pairs_of(Float first, Float second) {
+  return (Float)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
+}
 #else
 inline constexpr bool kPairProducts = false;
 inline Float add_pairs(Float sum, Float /*a*/, Float /*b*/) {
   return sum;
 }
+inline Float pairs_of(Float first, Float /*second*/) {
+  return first;
+}
 #endif
 
 /// What products of keys of type T are made of: units of 32 bits, which are a number in fp32 or,
-/// where queries are bf16 as well and the processor multiplies them, a pair of bf16.
+/// where queries are bf16 and the processor multiplies them, a pair of bf16, which holds numbers of
+/// bf16 and of 8 bits.
 template <class T, bool pairs = std::is_same_v<T, BFloat16>&& kPairProducts>
 struct Units {
   static constexpr bool kPairs = pairs;
@@ -49,7 +57,9 @@ struct Units {
 
   /// The units of kStep numbers.
   static Float load(const T* x) {
-    if constexpr (kPairs) {
+    if constexpr (kPairs && std::is_same_v<T, CachedByte>) {
+      return pairs_of(numbers(x), numbers(x + kLanes));
+    } else if constexpr (kPairs) {
       Float units;
       std::memcpy(&units, x, sizeof units);
       return units;
@@ -63,7 +73,11 @@ struct Units {
     if (left >= kStep) {
       return load(x + j);
     }
-    if constexpr (kPairs) {
+    if constexpr (kPairs && std::is_same_v<T, CachedByte>) {
+      CachedByte bytes[kStep] = {};
+      std::copy_n(x + j, left, bytes);
+      return load(bytes);
+    } else if constexpr (kPairs) {
       Float units{};
       std::memcpy(&units, x + j, static_cast<std::size_t>(left) * sizeof(T));
       return units;

@@ -47,7 +47,7 @@ constexpr int kQueries = 3;
 /// Scores of turned keys have the bits of those of one query alone, and are its products.
 template <class T, class Q = T>
 void check_keys(Index count, Index size) {
-  using U = Units<T, std::is_same_v<T, Q> && Units<T>::kPairs>;
+  using U = Units<T, std::is_same_v<Q, BFloat16> && sizeof(T) <= 2 && kPairProducts>;
   const Numbers<T> keys(count, size, 1);
   const Numbers<Q> given(kQueries, size, 2);
   const Index steps = U::steps(size), units = steps * kLanes;
