@@ -1,8 +1,9 @@
 // What generation takes beside reading its weights, keys and values once a step, or beside the
 // products of its rows, whichever is more: the whole engine, with scheduling, sampling and text.
 //   generation_bench [--summary FILE] [gpt2|llama|mamba|all] [repetitions] [fp32|bf16|int8|q4]
-//                    [positions]
+//                    [positions] [auto|bf16|fp8_e4m3]
 // With a number of positions only batches are measured whose prompts have no more of them together.
+// The last word is the type of the cache, whose bytes count as they are.
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -97,13 +98,16 @@ inference::TokenIds prompt_of(Index length, Index number) {
 struct Subject {
   const Shape& shape;
   WeightFormat format;
+  kernels::CacheTypeFacts cache;
   CachedEngine& engine;
   Summary& summary;
   int repetitions;
   tokenizers::NullTokenizer tokenizer{shape.vocabulary - 1};
 
   std::string name() const {
-    return fmt::format("generate_{}_{}", shape.name, kernels::facts(format).name);
+    const std::string of_cache =
+        cache.type == kernels::CacheType::model ? "" : fmt::format("_cache_{}", cache.name);
+    return fmt::format("generate_{}_{}{}", shape.name, kernels::facts(format).name, of_cache);
   }
   DType product_type() const {
     return format == WeightFormat::fp32   ? DType::f32
@@ -323,6 +327,7 @@ struct Selection {
   std::vector<WeightFormat> formats = {WeightFormat::fp32, WeightFormat::bf16, WeightFormat::int8,
                                        WeightFormat::q4};
   Index most_positions = kPositions * kMostRequests;
+  kernels::CacheTypeFacts cache = kernels::kCacheTypes[0];
 };
 
 void measure(Summary& summary, const Shape& shape, const Selection& selection) {
@@ -338,9 +343,10 @@ void measure(Summary& summary, const Shape& shape, const Selection& selection) {
                          .slots = kMostRequests,
                          .states = inference::states_for(model.config(), kMostRequests),
                          .snapshots = kSnapshots,
-                         .weights = format},
+                         .weights = format,
+                         .cache = selection.cache.type},
                         shape.vocabulary);
-    Subject subject{shape, format, engine, summary, selection.repetitions};
+    Subject subject{shape, format, selection.cache, engine, summary, selection.repetitions};
     use_cache(subject, selection.most_positions);
     for (const Goal& goal : kGoals) {
       if (goal.requests * goal.context <= selection.most_positions) {
@@ -368,6 +374,9 @@ int run(int argc, char** argv) {
   }
   if (argc > 4) {
     selection.most_positions = std::atoi(argv[4]);
+  }
+  for (const kernels::CacheTypeFacts& each : kernels::kCacheTypes) {
+    selection.cache = argc > 5 && std::string(each.name) == argv[5] ? each : selection.cache;
   }
   const device::HostRuntime runtime;
   for (const Shape& shape : shapes()) {

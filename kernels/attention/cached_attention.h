@@ -5,11 +5,9 @@
 
 #include "device/streams.h"
 #include "device/tensor_view.h"
+#include "kernels/attention/cached_numbers.h"
 
 namespace mpitron::kernels {
-
-using device::In;
-using device::Out;
 
 /// Rows of a step that belong to one sequence, in order of position, and where its keys and values
 /// lie: blocks[i] holds positions [i * block_size, (i + 1) * block_size); -1: not here.
@@ -44,7 +42,10 @@ inline void append_piece_table(std::span<const CachedPiece> pieces, Index rows, 
 
 /// Writes keys and values of all rows whose blocks are here to their places in the cache.
 ///
-/// Numerical contract: copies; all of one type. Rows of different sequences must not share a place.
+/// Numerical contract: exact, the same bits on every device. k and v of one type, both caches of
+/// one type: that of k, whose numbers are copied, bf16, to which they are rounded to nearest even,
+/// or u8 with scales, rows of cached_numbers.h. What a row becomes follows from the row alone. Rows
+/// of different sequences must not share a place.
 struct CacheAppend {
   static constexpr const char* name = "cache_append";
   // Any strides but a contiguous last dimension.
@@ -53,7 +54,9 @@ struct CacheAppend {
   Out key_cache;    // [blocks, g, block_size, d]
   Out value_cache;  // [blocks, g, block_size, dv]
   std::span<const CachedPiece> pieces;
-  In table = {};  // of a GPU: append_piece_table
+  In table = {};          // of a GPU: append_piece_table
+  Out key_scales = {};    // [blocks, g, block_size], u8, of caches in u8
+  Out value_scales = {};  // likewise; absent: a row's key and value are rounded as one row
 
   template <class F>
   void views(F&& f) const {
@@ -66,8 +69,11 @@ struct CacheAppend {
 /// whose blocks are not here are left out.
 ///
 /// Numerical contract
-///   types:        q, caches, o fp32, bf16 or fp16, all the same; sinks of any of them
-///   accumulation: fp32 (reference: double), bf16 of a score in pairs where the processor can; over
+///   types:        q, caches, o fp32, bf16 or fp16, all the same; sinks of any of them. Caches may
+///                 also be bf16 or, with scales, u8 (cached_numbers.h) where q and o are not;
+///                 their numbers are read exactly
+///   accumulation: fp32 (reference: double), of a score in pairs where q is bf16, keys are bf16 or
+///                 u8 and the processor can; scales of u8 times whole sums of products; over
 ///                 positions in rising order, in groups that begin at fixed ones: a row's bits
 ///                 depend on its sequence and the block size alone, not on other rows or threads
 ///   visibility:   row i at position p sees positions max(0, p - window) .. p, or up to that of the
@@ -96,6 +102,8 @@ struct CachedAttention {
   bool zero_sink = false;  // a sink of logit 0 for every head
   bool causal = true;
   In table = {};             // of a GPU: append_piece_table
+  In key_scales = {};        // [blocks, g, block_size], u8, of caches in u8
+  In value_scales = {};      // likewise; may be those of the keys
   Index most_positions = 0;  // of a GPU: that any row sees; 0: as the pieces say
   Out workspace = {};        // of a GPU
 
@@ -104,6 +112,20 @@ struct CachedAttention {
     f("q", q), f("o", o);
   }
 };
+
+/// Refuses arguments that do not fit together.
+inline void check(const CacheAppend& k) {
+  const DType cache = k.key_cache.dtype;
+  MPITRON_CHECK(k.k.dtype == k.v.dtype && k.value_cache.dtype == cache, name_of(k.k.dtype));
+  MPITRON_CHECK(cache == k.k.dtype || cache == DType::bf16 || cache == DType::u8, name_of(cache));
+  MPITRON_CHECK((cache == DType::u8) == static_cast<bool>(k.key_scales), name_of(cache));
+}
+inline void check(const CachedAttention& k) {
+  const DType cache = k.key_cache.dtype;
+  MPITRON_CHECK(k.value_cache.dtype == cache, name_of(cache), name_of(k.value_cache.dtype));
+  MPITRON_CHECK(cache == k.q.dtype || cache == DType::bf16 || cache == DType::u8, name_of(cache));
+  MPITRON_CHECK((cache == DType::u8) == (k.key_scales && k.value_scales), name_of(cache));
+}
 
 void run(device::ReferenceStream&, const CacheAppend&);
 void run(device::ReferenceStream&, const CachedAttention&);

@@ -30,20 +30,29 @@ T& at_least(std::vector<T>& values, Index index) {
 const KeyValueCache::Layer& KeyValueCache::layer(Index number, const Width& width) {
   Layer& layer = at_least(layers_, number - 1);
   if (!layer.keys) {
-    const auto memory = [&](Index size) {
-      return Tensor::empty(device_, {blocks_, width.groups, block_size_, size}, width.dtype);
-    };
-    layer.keys = memory(width.key);
-    if (width.value > 0) {
-      layer.values = memory(width.value);
-    }
+    layer = {.keys = memory(width, width.key),
+             .values = memory(width, width.value),
+             .key_scales = scales(width, width.key),
+             .value_scales = scales(width, width.value)};
   }
   return layer;
 }
 
+Tensor KeyValueCache::memory(const Width& width, Index numbers) const {
+  return numbers == 0 ? Tensor()
+                      : Tensor::empty(device_, {blocks_, width.groups, block_size_, numbers},
+                                      kernels::stored_dtype(type_, width.dtype));
+}
+
+Tensor KeyValueCache::scales(const Width& width, Index numbers) const {
+  return numbers == 0 || type_ != kernels::CacheType::e4m3
+             ? Tensor()
+             : Tensor::empty(device_, {blocks_, width.groups, block_size_}, DType::u8);
+}
+
 void KeyValueCache::copy_block(Index from, Index to) {
   for (const Layer& layer : layers_) {
-    for (const Tensor* tensor : {&layer.keys, &layer.values}) {
+    for (const Tensor* tensor : layer.tensors()) {
       if (*tensor) {
         copy_place(device_, *tensor, from, to);
       }
@@ -56,10 +65,10 @@ void KeyValueCache::prepare(Index used) {
     return;
   }
   constexpr auto kPage = static_cast<Index>(device::kHugePage);
-  ready_.resize(2 * layers_.size());
+  ready_.resize(std::tuple_size_v<decltype(Layer().tensors())> * layers_.size());
   std::size_t number = 0;
   for (const Layer& layer : layers_) {
-    for (const Tensor* tensor : {&layer.keys, &layer.values}) {
+    for (const Tensor* tensor : layer.tensors()) {
       Index& ready = ready_[number++];
       const Index bytes = *tensor ? tensor->view().bytes() : 0;
       const Index ahead = kPage * static_cast<Index>(number) / static_cast<Index>(ready_.size());
@@ -79,7 +88,9 @@ void KeyValueCache::prepare(Index used) {
 Index KeyValueCache::bytes() const {
   Index bytes = 0;
   for (const Layer& layer : layers_) {
-    bytes += layer.keys.view().bytes() + layer.values.view().bytes();
+    for (const Tensor* tensor : layer.tensors()) {
+      bytes += tensor->view().bytes();
+    }
   }
   return bytes;
 }

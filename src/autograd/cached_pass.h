@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,15 +47,21 @@ class KeyValueCache {
  public:
   struct Layer {
     Tensor keys, values;  // [blocks, g, block_size, d or dv]; no values where they are in the keys
+    Tensor key_scales, value_scales;  // [blocks, g, block_size], of caches in 8 bits
+
+    std::array<const Tensor*, 4> tensors() const {
+      return {&keys, &values, &key_scales, &value_scales};
+    }
   };
   /// Numbers that a position holds of one layer.
   struct Width {
     Index groups = 1, key = 1, value = 1;
-    DType dtype = DType::f32;
+    DType dtype = DType::f32;  // of the model
   };
 
-  KeyValueCache(device::Device& device, Index blocks, Index block_size)
-      : device_(device), blocks_(blocks), block_size_(block_size) {}
+  KeyValueCache(device::Device& device, Index blocks, Index block_size,
+                kernels::CacheType type = kernels::CacheType::model)
+      : device_(device), blocks_(blocks), block_size_(block_size), type_(type) {}
 
   /// The layer's memory, taken when it is first asked for. `number`: from 1.
   const Layer& layer(Index number, const Width& width);
@@ -67,10 +74,14 @@ class KeyValueCache {
   Index bytes() const;
 
  private:
+  Tensor memory(const Width& width, Index numbers) const;
+  Tensor scales(const Width& width, Index numbers) const;
+
   device::Device& device_;
   Index blocks_, block_size_;
+  kernels::CacheType type_;
   std::vector<Layer> layers_;
-  std::vector<Index> ready_;  // bytes of keys and values, layer by layer, that `prepare` asked for
+  std::vector<Index> ready_;  // bytes of all tensors, layer by layer, that `prepare` asked for
 };
 
 /// States that layers carry from position to position in memory of a fixed size (the window of a

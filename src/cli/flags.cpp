@@ -147,7 +147,15 @@ void Flags::required() {
 }
 
 void Flags::choices(const std::vector<std::string>& allowed) {
-  state_->last->check(CLI::IsMember(allowed));
+  const auto refuse = [allowed](const std::string& word) -> std::string {
+    if (std::ranges::find(allowed, word) != allowed.end()) {
+      return "";
+    }
+    const std::vector<std::string_view> words(allowed.begin(), allowed.end());
+    return fmt::format("{} is none of {}{}", word, fmt::join(allowed, ", "),
+                       config::did_you_mean(word, words));
+  };
+  state_->last->check(CLI::Validator(refuse, fmt::format("{{{}}}", fmt::join(allowed, ","))));
 }
 
 bool Flags::parse(const Arguments& arguments) {

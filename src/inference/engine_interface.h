@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 
+#include "kernels/attention/cached_numbers.h"
 #include "kernels/linear/packed_formats.h"
 #include "tokenizers/core/tokenizer.h"
 #include "utils/error.h"
@@ -32,8 +33,9 @@ struct EngineShape {
   Index own_drafts = 0;   // most tokens that the engine itself drafts behind a sequence's last
   Index max_encoded = 0;  // longest prompt of an encoder; 0: there is none
   Index vocabulary = 0;   // true ids
-  Index padded_vocabulary = 0;                        // columns of the logits
-  std::optional<kernels::WeightFormat> weights = {};  // that products read; absent: the model's
+  Index padded_vocabulary = 0;                           // columns of the logits
+  std::optional<kernels::WeightFormat> weights = {};     // that products read; absent: the model's
+  kernels::CacheType cache = kernels::CacheType::model;  // of keys and values
   bool graphs = false;        // steps of one token a sequence are recorded, on a GPU and one rank
   bool whole_images = false;  // ids below 0 side by side see each other, and come in one step
   bool image_axes = false;    // ids below 0 stand at rows and columns of their image

@@ -36,7 +36,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       model_(model),
       shape_(shape),
       sharers_(std::move(sharers)),
-      cache_(device, piece_of(shape.blocks), shape.block_size),
+      cache_(device, piece_of(shape.blocks), shape.block_size, shape.cache),
       states_(device, shape.states + shape.snapshots),
       weights_(device, shape.weights.value_or(kernels::weight_format(model.config().params_dtype))),
       images_(device, model) {

@@ -91,15 +91,36 @@ TEST(CachedPass, BlocksAreCopiedInAllLayers) {
   KeyValueCache cache(*device, 2, 4);
   const KeyValueCache::Width width{.groups = 1, .key = 2, .value = 3, .dtype = DType::f32};
   for (const Index layer : {1, 3}) {
-    const auto& [keys, values] = cache.layer(layer, width);
-    std::fill_n(keys.data<float>(), 16, 0.F);
-    std::fill_n(values.data<float>(), 24, 0.F);
-    values.data<float>()[12 + 7] = static_cast<float>(layer);
+    const KeyValueCache::Layer& of_layer = cache.layer(layer, width);
+    std::fill_n(of_layer.keys.data<float>(), 16, 0.F);
+    std::fill_n(of_layer.values.data<float>(), 24, 0.F);
+    of_layer.values.data<float>()[12 + 7] = static_cast<float>(layer);
   }
   cache.copy_block(1, 0);
   EXPECT_EQ(cache.layer(1, width).values.data<float>()[7], 1);
   EXPECT_EQ(cache.layer(3, width).values.data<float>()[7], 3);
   EXPECT_EQ(cache.bytes(), 2 * (16 + 24) * 4);
+}
+
+TEST(CachedPass, ScalesOf8BitsAreCopiedAndCounted) {
+  const auto device = device::make_device("host");
+  KeyValueCache cache(*device, 2, 4, kernels::CacheType::e4m3);
+  const KeyValueCache::Layer& layer =
+      cache.layer(1, {.groups = 3, .key = 2, .value = 5, .dtype = DType::f32});
+  EXPECT_EQ(layer.keys.dtype(), DType::u8);
+  EXPECT_EQ(cache.bytes(), 2 * 3 * 4 * (2 + 5 + 2));
+  std::fill_n(layer.key_scales.data<std::uint8_t>(), 24, std::uint8_t{1});
+  std::fill_n(layer.value_scales.data<std::uint8_t>(), 24, std::uint8_t{2});
+  layer.key_scales.data<std::uint8_t>()[12 + 7] = 8;
+  layer.value_scales.data<std::uint8_t>()[12 + 9] = 9;
+  cache.copy_block(1, 0);
+  EXPECT_EQ(layer.key_scales.data<std::uint8_t>()[7], 8);
+  EXPECT_EQ(layer.value_scales.data<std::uint8_t>()[9], 9);
+  // One scale for what latent attention keeps; a cache in bf16 has none.
+  EXPECT_FALSE(cache.layer(2, {.key = 6, .value = 0, .dtype = DType::f32}).value_scales);
+  KeyValueCache half(*device, 2, 4, kernels::CacheType::bf16);
+  EXPECT_EQ(half.layer(1, {.key = 6, .value = 6, .dtype = DType::f32}).keys.dtype(), DType::bf16);
+  EXPECT_EQ(half.bytes(), 2 * 4 * 12 * 2);
 }
 
 }  // namespace cached_pass_test

@@ -78,7 +78,9 @@ TEST(Flags, MistakesAreUsageErrors) {
   EXPECT_EQ(message({"--name"}), "mpitron test: --name: a value must follow");
   EXPECT_EQ(message({"--input-files", "--yes"}),
             "mpitron test: --input-files: a value must follow");
-  EXPECT_NE(message({"--name", "other"}), "");
+  EXPECT_EQ(message({"--name", "other"}), "mpitron test: --name: other is none of none, a_b");
+  EXPECT_EQ(message({"--name", "nonee"}),
+            "mpitron test: --name: nonee is none of none, a_b; did you mean none?");
   EXPECT_NE(message({"stray"}), "");
 }
 

@@ -6,6 +6,7 @@
 #include "support/host_runtime.h"
 #include "tests/inference/random_decoder.h"
 #include "tests/inference/recorded_answers.h"
+#include "tokenizers/core/null_tokenizer.h"
 
 namespace mpitron::inference {
 namespace cached_engine_test {
@@ -111,27 +112,116 @@ TEST(CachedEngine, EveryKindOfLayerAnswersAsTheUncachedEngine) {
   }
 }
 
+const std::vector<std::vector<std::string>>& attending_kinds() {
+  static const std::vector<std::vector<std::string>> kinds = {
+      {},
+      {"--group-query-attention", "--num-query-groups", "2", "--swiglu", "--bf16"},
+      {"--window-size", "5,0", "--softmax-type", "learnable"},
+      {"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
+       "--qk-pos-emb-head-dim", "8", "--v-head-dim", "8"},
+      test::letters("M*-M", 4),
+      {"--mtp-num-layers", "2"}};
+  return kinds;
+}
+
+/// Log-probabilities of a text's tokens, as far as the engine reads them through its cache.
+std::vector<TokenLogProbs> scores_of(Engine& engine) {
+  const tokenizers::NullTokenizer tokenizer(test::kDecoderVocabulary - 1);
+  GenerationRequest request{.max_tokens = 1, .log_probs = 1, .prompt_log_probs = true};
+  for (Index i = 0; i < 40; ++i) {
+    request.prompt.push_back(static_cast<TokenId>(i * i * i % 59));
+  }
+  return Generator(engine, tokenizer, {}).run({request})[0].prompt_log_probs;
+}
+
+/// The largest and the mean distance of scores.
+std::pair<double, double> distances(const std::vector<TokenLogProbs>& got,
+                                    const std::vector<TokenLogProbs>& want) {
+  EXPECT_EQ(got.size(), 39U);
+  EXPECT_EQ(got.size(), want.size());
+  double largest = 0, sum = 0;
+  for (std::size_t i = 0; i < std::min(got.size(), want.size()); ++i) {
+    const auto distance = static_cast<double>(std::abs(got[i].token.value - want[i].token.value));
+    largest = std::max(largest, distance);
+    sum += distance;
+  }
+  return {largest, sum / 39};
+}
+
+/// Log-probabilities move by what rounding keys and values does, which random weights magnify: 3
+/// bits of fraction move them about 16 times as far as the 7 of bf16.
+TEST(CachedEngine, CachesOfOtherTypesScoreNearTheUncachedEngine) {
+  using kernels::CacheType;
+  for (std::vector<std::string> kind : attending_kinds()) {
+    SCOPED_TRACE(kind.empty() ? "plain" : kind[0]);
+    std::erase(kind, "--bf16");
+    kind.insert(kind.end(), {"--position-embedding-type", "rope", "--init-method-std", "0.15"});
+    const test::RandomDecoder random(kind);
+    UncachedEngine uncached(*random.device, random.model,
+                            {.block_size = 8, .blocks = 40, .slots = 4, .max_step_tokens = 64},
+                            test::kDecoderVocabulary);
+    const std::vector<TokenLogProbs> want = scores_of(uncached);
+    for (const auto& [cache, most, mean] :
+         {std::tuple{CacheType::bf16, 1e-2, 2e-3}, {CacheType::e4m3, 0.16, 0.035}}) {
+      EngineShape shape = Cut{8, 40, 4, 9}.shape(random.config);
+      shape.cache = cache;
+      CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
+      const auto [largest, average] = distances(scores_of(engine), want);
+      EXPECT_LT(largest, most);
+      EXPECT_LT(average, mean);
+    }
+  }
+}
+
+/// Any cut of the prompts, any batch, blocks that run out, drafts, cached prefixes: the same bits,
+/// since a row is rounded by itself.
+TEST(CachedEngine, ACacheOf8BitsAnswersAlikeInAnyCut) {
+  for (std::vector<std::string> kind : attending_kinds()) {
+    SCOPED_TRACE(kind.empty() ? "plain" : kind[0]);
+    kind.insert(kind.end(), {"--position-embedding-type", "rope"});
+    const test::RandomDecoder random(kind);
+    const auto answers = [&](const Cut& cut, Index drafts) {
+      EngineShape shape = cut.shape(random.config, drafts);
+      shape.cache = kernels::CacheType::e4m3;
+      CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
+      return random.answers(engine, {.prefix_cache = cut.prefix_cache, .draft_tokens = drafts});
+    };
+    const std::vector<Answer> want = answers({8, 40, 4, 64, false}, 0);
+    for (const Cut& cut : {Cut{8, 40, 1, 5}, Cut{8, 7, 4, 9}}) {
+      for (const Index drafts : {0, 4}) {
+        test::expect_same(answers(cut, drafts), want, 0);
+      }
+    }
+  }
+}
+
+void expect_copies_read_alike(const test::GoldenModel& golden, kernels::CacheType cache) {
+  CachedEngine engine(*golden.device, golden.model, {.block_size = 8, .blocks = 4, .cache = cache},
+                      golden.tokenizer->vocab_size());
+  const TokenIds prompt = {3, 4, 5}, last = {6};
+  const std::vector<Index> block = {1}, copy = {3};
+  StepPlan first;
+  first.sequences = {{.tokens = prompt, .blocks = block, .logits_from = 3}};
+  EXPECT_TRUE(engine.step(first).empty());
+  StepPlan copy_of_one;
+  copy_of_one.block_copies = {{1, 3}};
+  engine.step(copy_of_one);
+  const auto logits = [&](std::span<const Index> blocks) {
+    StepPlan step;
+    step.sequences = {{.first_position = 3, .tokens = last, .blocks = blocks}};
+    const auto row = engine.step(step);
+    return std::vector<float>(row.begin(), row.end());
+  };
+  EXPECT_EQ(logits(block), logits(copy));
+  EXPECT_GT(engine.runner().cache_bytes(), 0);
+}
+
 TEST(CachedEngine, ACopiedBlockReadsAsItsOriginal) {
   for (const std::string& name : test::generation_models()) {
+    SCOPED_TRACE(name);
     const test::GoldenModel golden(name, test::recorded_length(name));
-    CachedEngine engine(*golden.device, golden.model, {.block_size = 8, .blocks = 4},
-                        golden.tokenizer->vocab_size());
-    const TokenIds prompt = {3, 4, 5}, last = {6};
-    const std::vector<Index> block = {1}, copy = {3};
-    StepPlan first;
-    first.sequences = {{.tokens = prompt, .blocks = block, .logits_from = 3}};
-    EXPECT_TRUE(engine.step(first).empty());
-    StepPlan copy_of_one;
-    copy_of_one.block_copies = {{1, 3}};
-    engine.step(copy_of_one);
-    const auto logits = [&](std::span<const Index> blocks) {
-      StepPlan step;
-      step.sequences = {{.first_position = 3, .tokens = last, .blocks = blocks}};
-      const auto row = engine.step(step);
-      return std::vector<float>(row.begin(), row.end());
-    };
-    EXPECT_EQ(logits(block), logits(copy)) << name;
-    EXPECT_GT(engine.runner().cache_bytes(), 0);
+    expect_copies_read_alike(golden, kernels::CacheType::model);
+    expect_copies_read_alike(golden, kernels::CacheType::e4m3);
   }
 }
 

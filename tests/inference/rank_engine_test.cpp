@@ -13,15 +13,18 @@
 namespace mpitron::inference {
 namespace rank_engine_test {
 
+using kernels::CacheType;
+
 constexpr Index kVocabulary = 61;
 
-EngineShape shape_of(const config::ModelConfig& config) {
+EngineShape shape_of(const config::ModelConfig& config, CacheType cache) {
   return {.block_size = 8,
           .blocks = 40,
           .slots = 4,
           .states = states_for(config, 4),
           .max_step_tokens = 24,
-          .vocabulary = kVocabulary};
+          .vocabulary = kVocabulary,
+          .cache = cache};
 }
 
 using Layout = test::RankLayout;
@@ -65,11 +68,12 @@ std::vector<AdapterHandle> adapters_of(const config::ModelConfig& config, device
   return adapters;
 }
 
-std::vector<Answer> alone(const config::ModelConfig& config, Index adapters) {
+std::vector<Answer> alone(const config::ModelConfig& config, Index adapters,
+                          CacheType cache = CacheType::model) {
   const auto device = device::make_device("host");
   models::GptModel model(config, *device);
   model.initialize();
-  CachedEngine engine(*device, model, shape_of(config), kVocabulary);
+  CachedEngine engine(*device, model, shape_of(config, cache), kVocabulary);
   const models::Model::Share whole{.groups = comm::groups_of_one(*comm::make_single_world()),
                                    .part = nn::whole_model(config)};
   return answers_of(engine, {}, adapters_of(config, *device, whole, adapters));
@@ -77,11 +81,12 @@ std::vector<Answer> alone(const config::ModelConfig& config, Index adapters) {
 
 /// Everybody's part: the first rank generates, the others follow.
 std::vector<Answer> together(const config::ModelConfig& config, const Layout& layout,
-                             const SchedulerSettings& settings, Index count) {
+                             const SchedulerSettings& settings, Index count,
+                             CacheType cache = CacheType::model) {
   std::vector<Answer> answers;
   test::run_ranks(config, layout, "host", [&](const test::RankModel& rank) {
     const std::vector<AdapterHandle> adapters = adapters_of(config, rank.device, rank.share, count);
-    const EngineShape shape = shape_of(config);
+    const EngineShape shape = shape_of(config, cache);
     if (rank.world.rank() > 0) {
       return RankEngine::follow(rank.device, rank.model, rank.place, shape, adapters);
     }
@@ -116,6 +121,25 @@ const std::vector<Layout>& dense_layouts() {
 TEST(RankEngine, LayoutsOfDenseModelsAnswerAsOneRank) {
   expect_layouts_agree(config_of({"--group-query-attention", "--num-query-groups", "2"}),
                        dense_layouts());
+}
+
+/// Sums of ranks differ in their last bits, which seldom turn a rounding to 8 bits.
+TEST(RankEngine, LayoutsAnswerWithACacheOf8BitsAsOneRank) {
+  const std::vector<Layout> layouts = {{"TP2 x PP2", 4, {.tensor = 2, .pipeline = 2}},
+                                       {"CP2", 2, {.context = 2}}};
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{"--group-query-attention", "--num-query-groups", "2"},
+        std::vector<std::string>{"--multi-latent-attention", "--kv-lora-rank", "16",
+                                 "--qk-head-dim", "8", "--qk-pos-emb-head-dim", "4", "--v-head-dim",
+                                 "8"}}) {
+    const config::ModelConfig config = config_of(flags);
+    const std::vector<Answer> want = alone(config, 0, CacheType::e4m3);
+    for (const Layout& layout : layouts) {
+      SCOPED_TRACE(layout.name);
+      test::expect_same(together(config, layout, {.draft_tokens = 3}, 0, CacheType::e4m3), want,
+                        1e-3);
+    }
+  }
 }
 
 TEST(RankEngine, LayoutsAnswerWithAdaptersAsOneRank) {

@@ -1,6 +1,7 @@
 // Numerical contract: that of cached_attention.h. A warp has one head of one row and kChunk
 // positions: its lanes score one position each, then add up the values, some components to a lane.
 #include "kernels/attention/cached_attention.h"
+#include "kernels/cuda/attention/cached_places.cuh"
 #include "kernels/cuda/common/reduce.cuh"
 
 namespace mpitron::kernels {
@@ -12,70 +13,13 @@ constexpr Index kChunk = 256;  // positions of a warp
 constexpr int kWarpsOfBlock = 4;
 constexpr int kMostComponents = 16;  // of a value, to a lane
 
-/// Where the rows' positions lie.
-struct PieceTable {
-  const Index* words;
-  Index block_size;
-
-  __device__ Index position(Index row) const { return words[2 * row]; }
-  /// -1: not here.
-  __device__ Index block(Index row, Index position) const {
-    return words[words[2 * row + 1] + position / block_size];
-  }
-};
-
-/// A cache [blocks, g, block_size, d].
-template <class T>
-struct CacheView {
-  T* data;
-  Index block, group, row, d;
-
-  template <class View>
-  static CacheView of(const View& view) {
-    return {elements<std::remove_const_t<T>>(view), view.stride(0), view.stride(1), view.stride(2),
-            view.size(3)};
-  }
-  __device__ Index offset(Index b, Index g, Index r) const {
-    return b * block + g * group + r * row;
-  }
-};
-
-template <class T>
-struct Appended {
-  const T* from;  // [t, 1, g, d]
-  Index token_stride, group_stride;
-  CacheView<T> cache;
-};
-
-/// Copies keys or values of a pass to their blocks, an element to a thread.
-template <class T>
-__global__ void append(const __grid_constant__ Appended<T> a,
-                       const __grid_constant__ PieceTable table, Index tokens, Index groups) {
-  for_rows(tokens * groups, a.cache.d, false, [&](Index row, Index i, auto) {
-    const Index token = quotient(row, groups), group = row - token * groups;
-    const Index position = table.position(token);
-    const Index block = position < 0 ? -1 : table.block(token, position);
-    if (block >= 0) {
-      a.cache.data[a.cache.offset(block, group, position % table.block_size) + i] =
-          a.from[token * a.token_stride + group * a.group_stride + i];
-    }
-  });
-}
-
-template <class T>
-void append_all(device::CudaStream& stream, const In& from, const Out& cache,
-                const PieceTable& table) {
-  const Index tokens = from.size(0), groups = from.size(2);
-  const Appended<T> a{elements<T>(from), from.stride(0), from.stride(2), CacheView<T>::of(cache)};
-  launch(stream, CacheAppend::name, row_shape(tokens * groups, a.cache.d), append<T>, a, table,
-         tokens, groups);
-}
-
-template <class T>
+/// Queries of type T and a cache of type C.
+template <class T, class C>
 struct Attending {
   const T* q;
   Index token_stride, group_stride, head_stride;
-  CacheView<const T> keys, values;
+  CacheView<const C> keys, values;
+  CacheView<const std::uint8_t> key_scales, value_scales;  // of bytes
   PieceTable table;
   Index rows, groups, per_group, chunks;
   float scale;
@@ -98,20 +42,31 @@ struct Partial {
 };
 
 /// What one head of one row sees of a chunk.
-template <class T>
+template <class T, class C>
 struct HeadChunk {
-  const Attending<T>& a;
+  const Attending<T, C>& a;
   Index row, group, head, position;  // head: of all
   const float* query;                // shared memory
 
+  /// Multiplies with the scale of a row.
+  __device__ float times_scale(float x, const CacheView<const std::uint8_t>& scales, Index block,
+                               Index of) const {
+    if constexpr (std::is_same_v<C, CachedByte>) {
+      return x * cached_factor(scales.data[scales.offset(block, group, of)]);
+    } else {
+      return x;
+    }
+  }
+
   /// Returns the score of one cached position, summed over the head by one thread in fp32.
   __device__ float score(Index other, Index block) const {
-    const T* key = a.keys.data + a.keys.offset(block, group, other % a.table.block_size);
+    const Index key_row = other % a.table.block_size;
+    const C* key = a.keys.data + a.keys.offset(block, group, key_row);
     float sum = 0;
     for (Index i = 0; i < a.keys.d; ++i) {
       sum += query[i] * static_cast<float>(key[i]);
     }
-    sum *= a.scale;
+    sum = times_scale(sum, a.key_scales, block, key_row) * a.scale;
     if (a.softcap > 0) {
       sum = a.softcap * tanhf(sum / a.softcap);
     }
@@ -133,16 +88,18 @@ struct HeadChunk {
       return;  // nothing is here
     }
     const float keep = expf(partial.largest - largest);
-    const float power = block >= 0 ? expf(own - largest) : 0;
+    float power = block >= 0 ? expf(own - largest) : 0;
     partial.largest = largest;
     partial.sum = partial.sum * keep + warp_reduce(power, Sum{});
     for (float& value : partial.values) {
       value *= keep;
     }
-    const Index offset = block >= 0 ? a.values.offset(block, group, other % a.table.block_size) : 0;
+    const Index value_row = other % a.table.block_size;
+    const Index offset = block >= 0 ? a.values.offset(block, group, value_row) : 0;
+    power = block >= 0 ? times_scale(power, a.value_scales, block, value_row) : 0;
     for (int j = 0; j < kWarp; ++j) {
       const float weight = __shfl_sync(kAllLanes, power, j);
-      const T* value = a.values.data + __shfl_sync(kAllLanes, offset, j);
+      const C* value = a.values.data + __shfl_sync(kAllLanes, offset, j);
       for (int i = 0; i < kMostComponents && i * kWarp + lane < a.values.d; ++i) {
         partial.values[i] += weight * static_cast<float>(value[i * kWarp + lane]);
       }
@@ -152,8 +109,8 @@ struct HeadChunk {
 
 /// Attends a query of one head to one chunk by one warp: 32 positions at a time get a score each,
 /// the warp agrees on the maximum, and each lane sums its components of the values.
-template <class T, class O>
-__global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse) {
+template <class T, class C, class O>
+__global__ void attend(const __grid_constant__ Attending<T, C> a, O* o, float* lse) {
   const int warp = static_cast<int>(threadIdx.x) / kWarp;
   const int lane = static_cast<int>(threadIdx.x) % kWarp;
   const Index item = static_cast<Index>(blockIdx.x) * kWarpsOfBlock + warp;
@@ -177,7 +134,7 @@ __global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse)
   }
   const Index first = a.window >= 0 && position > a.window ? position - a.window : 0;
   const Index begin = max(first, chunk * kChunk), end = min(position + 1, (chunk + 1) * kChunk);
-  const HeadChunk<T> seen{a, row, group, head, position, query};
+  const HeadChunk<T, C> seen{a, row, group, head, position, query};
   for (Index base = begin / kWarp * kWarp; base < end; base += kWarp) {
     seen.add(base, begin, end, partial);
   }
@@ -199,8 +156,8 @@ __global__ void attend(const __grid_constant__ Attending<T> a, O* o, float* lse)
 }
 
 /// Joins the chunks of every head in their order.
-template <class T, class O>
-__global__ void join(const __grid_constant__ Attending<T> a, O* o, float* lse) {
+template <class T, class C, class O>
+__global__ void join(const __grid_constant__ Attending<T, C> a, O* o, float* lse) {
   for_rows(a.rows * a.heads(), a.values.d, false, [&](Index item, Index i, auto) {
     if (a.table.position(item / a.heads()) < 0) {
       return;
@@ -235,39 +192,40 @@ Index heads_of_rows(const CachedAttention& k) {
   return k.q.size(0) * k.q.size(2) * k.q.size(3);
 }
 
-PieceTable table_of(const In& table, const In& cache) {
-  MPITRON_CHECK(table && table.dtype == DType::i64, name_of(table.dtype));
-  return {elements<Index>(table), cache.size(2)};
+CacheView<const std::uint8_t> scales_of(const In& scales) {
+  return scales ? CacheView<const std::uint8_t>::of(scales) : CacheView<const std::uint8_t>{};
 }
 
 /// Gathers the arguments. Every row is cut into chunks at multiples of kChunk, as many as the
 /// longest of the batch needs; those behind a row's end have no weight in the join, so its bits do
 /// not depend on the others.
-template <class T>
-Attending<T> attending(const CachedAttention& k) {
+template <class T, class C>
+Attending<T, C> attending(const CachedAttention& k) {
   const Index chunks = chunks_of(k), items = heads_of_rows(k);
   MPITRON_CHECK(k.value_cache.size(3) <= kMostComponents * kWarp, k.value_cache.size(3));
-  Attending<T> a{.q = elements<T>(k.q),
-                 .token_stride = k.q.stride(0),
-                 .group_stride = k.q.stride(2),
-                 .head_stride = k.q.stride(3),
-                 .keys = CacheView<const T>::of(k.key_cache),
-                 .values = CacheView<const T>::of(k.value_cache),
-                 .table = table_of(k.table, k.key_cache),
-                 .rows = k.q.size(0),
-                 .groups = k.q.size(2),
-                 .per_group = k.q.size(3),
-                 .chunks = chunks,
-                 .scale = k.scale,
-                 .softcap = k.softcap,
-                 .window = k.window,
-                 .zero_sink = k.zero_sink,
-                 .sinks = elements<T>(k.sinks),
-                 .bias = elements<T>(k.bias),
-                 .bias_stride = k.bias ? k.bias.stride(0) : 0,
-                 .bias_middle = k.bias ? k.bias.size(0) / 2 : 0,
-                 .parts = static_cast<float*>(k.workspace.data),
-                 .part_lse = nullptr};
+  Attending<T, C> a{.q = elements<T>(k.q),
+                    .token_stride = k.q.stride(0),
+                    .group_stride = k.q.stride(2),
+                    .head_stride = k.q.stride(3),
+                    .keys = CacheView<const C>::of(k.key_cache),
+                    .values = CacheView<const C>::of(k.value_cache),
+                    .key_scales = scales_of(k.key_scales),
+                    .value_scales = scales_of(k.value_scales),
+                    .table = PieceTable::of(k.table, k.key_cache),
+                    .rows = k.q.size(0),
+                    .groups = k.q.size(2),
+                    .per_group = k.q.size(3),
+                    .chunks = chunks,
+                    .scale = k.scale,
+                    .softcap = k.softcap,
+                    .window = k.window,
+                    .zero_sink = k.zero_sink,
+                    .sinks = elements<T>(k.sinks),
+                    .bias = elements<T>(k.bias),
+                    .bias_stride = k.bias ? k.bias.stride(0) : 0,
+                    .bias_middle = k.bias ? k.bias.size(0) / 2 : 0,
+                    .parts = static_cast<float*>(k.workspace.data),
+                    .part_lse = nullptr};
   if (chunks > 1) {
     a.part_lse = a.parts + items * chunks * a.values.d;
   }
@@ -275,13 +233,6 @@ Attending<T> attending(const CachedAttention& k) {
 }
 
 }  // namespace
-
-void run(device::CudaStream& stream, const CacheAppend& k) {
-  visit_element(k.key_cache.dtype, [&]<class T>() {
-    append_all<T>(stream, k.k, k.key_cache, table_of(k.table, k.key_cache));
-    append_all<T>(stream, k.v, k.value_cache, table_of(k.table, k.value_cache));
-  });
-}
 
 Index workspace_bytes(const device::CudaStream&, const CachedAttention& k) {
   const Index chunks = chunks_of(k);
@@ -291,8 +242,9 @@ Index workspace_bytes(const device::CudaStream&, const CachedAttention& k) {
 }
 
 void run(device::CudaStream& stream, const CachedAttention& k) {
-  const auto attend_all = [&]<class T, class O>() {
-    const Attending<T> a = attending<T>(k);
+  check(k);
+  const auto attend_all = [&]<class T, class C, class O>() {
+    const Attending<T, C> a = attending<T, C>(k);
     O* const o = elements<O>(k.o);
     float* const lse = elements<float>(k.lse);
     const Index items = heads_of_rows(k);
@@ -300,16 +252,25 @@ void run(device::CudaStream& stream, const CachedAttention& k) {
                                  static_cast<unsigned>(a.chunks)),
                             dim3(kWarpsOfBlock * kWarp),
                             static_cast<std::size_t>(kWarpsOfBlock * a.keys.d) * sizeof(float)};
-    launch(stream, CachedAttention::name, shape, attend<T, O>, a, o, lse);
+    launch(stream, CachedAttention::name, shape, attend<T, C, O>, a, o, lse);
     if (a.chunks > 1) {
-      launch(stream, CachedAttention::name, row_shape(items, a.values.d), join<T, O>, a, o, lse);
+      launch(stream, CachedAttention::name, row_shape(items, a.values.d), join<T, C, O>, a, o, lse);
+    }
+  };
+  const auto attend_from = [&]<class T, class C>() {
+    if (k.o.dtype == k.q.dtype) {
+      attend_all.template operator()<T, C, T>();
+    } else {
+      attend_all.template operator()<T, C, float>();
     }
   };
   visit_element(k.q.dtype, [&]<class T>() {
-    if (k.o.dtype == k.q.dtype) {
-      attend_all.template operator()<T, T>();
+    if (k.key_scales) {
+      attend_from.template operator()<T, CachedByte>();
+    } else if (k.key_cache.dtype == k.q.dtype) {
+      attend_from.template operator()<T, T>();
     } else {
-      attend_all.template operator()<T, float>();
+      attend_from.template operator()<T, __nv_bfloat16>();
     }
   });
 }

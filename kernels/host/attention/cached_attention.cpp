@@ -1,11 +1,10 @@
-// Appends to the cache of keys and values and attends to it (generation). Positions enter the
+// Attends to the cache of keys and values (generation). Positions enter the
 // softmax in spans of four groups of 16 that begin at multiples of 64, so a row has the same bits
 // whatever its batch, the cut of its prompt or the blocks it lies on. Arithmetic in fp32, outputs
 // rounded once.
 #include "kernels/attention/cached_attention.h"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "kernels/host/attention/cached_walk.h"
@@ -34,25 +33,6 @@ constexpr Index kSpan = 4;
 constexpr Index kMostKey = 1024, kMostValue = 512;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// Copies rows [begin, end) of a piece.
-void copy_rows(const In& from, const Out& cache, const CachedPiece& piece, Index begin, Index end) {
-  const Index size = cache.size(2), element = static_cast<Index>(size_of(cache.dtype));
-  const auto bytes = static_cast<std::size_t>(cache.size(3) * element);
-  for (Index i = begin; i < end; ++i) {
-    const Index position = piece.first_position + i;
-    const Index block = piece.blocks[static_cast<std::size_t>(position / size)];
-    if (block < 0) {
-      continue;
-    }
-    for (Index group = 0; group < cache.size(1); ++group) {
-      const Index target = row_offset(cache, block, group, position % size);
-      const Index source = (piece.first_row + i) * from.stride(0) + group * from.stride(2);
-      std::memcpy(static_cast<char*>(cache.data) + target * element,
-                  static_cast<const char*>(from.data) + source * element, bytes);
-    }
-  }
-}
-
 /// Neighbouring groups of positions that enter the softmax together; a group that is not there has
 /// no keys.
 template <class T>
@@ -63,6 +43,26 @@ struct Span {
     return std::ranges::all_of(at, [](const auto& group) { return group.keys.count == kGroup; });
   }
 };
+
+/// A span of a tile, the tile's first or last one or neither; absent behind a thread's last tile.
+template <class T>
+struct SpanOfTile {
+  bool there = false, first = false, last = false;
+  Tile tile{};
+  Span<T> span{};
+};
+
+/// Asks for rows that are read soon: a row is a few lines of memory, and lines of a block end too
+/// early for the processor to foresee the next block's.
+template <class T>
+void ask_for(const cached::Rows<T>& rows) {
+  constexpr Index kNumbersOfLine = 64 / sizeof(T);
+  for (Index i = 0; i < rows.count; ++i) {
+    for (Index j = 0; j < rows.size; j += kNumbersOfLine) {
+      simd::prefetch(rows.row(i) + j);
+    }
+  }
+}
 
 /// What a thread keeps of a tile: its queries in units, a group's keys and values in the form in
 /// which several queries take them, scores of a span, which become powers, and of each query its
@@ -79,7 +79,8 @@ struct alignas(64) Memory {
   float* powers_of(Index query, Index group) { return powers + (query * kSpan + group) * kGroup; }
 };
 
-template <class T, class O>
+/// Attention to a cache of type T, with scores of units U.
+template <class T, class U>
 class Attention {
  public:
   explicit Attention(const CachedAttention& kernel)
@@ -87,7 +88,7 @@ class Attention {
         tiles_(kernel, kQueries),
         d_(kernel.key_cache.size(3)),
         dv_(kernel.value_cache.size(3)),
-        units_(Units::steps(d_) * kLanes),
+        units_(U::steps(d_) * kLanes),
         value_width_((dv_ + kLanes - 1) / kLanes * kLanes) {
     MPITRON_CHECK(d_ <= kMostKey && dv_ <= kMostValue, d_, dv_);
   }
@@ -105,21 +106,21 @@ class Attention {
   void run(Index begin, Index end) const {
     Memory memory;
     Walk<T> at(k_, tiles_, begin, end);
-    while (!at.ended()) {
-      const Tile tile = at.tile();
-      start(tile, memory);
-      for (const Index left = at.left(); at.left() == left;) {
-        const Span<T> span = next_span(at);
-        tile.count == tile.groups ? add_to_each(tile, span, memory)
-                                  : add_to_many(tile, span, memory);
+    for (SpanOfTile<T> next = next_part(at, true); next.there;) {
+      const SpanOfTile<T> part = next;
+      next = next_part(at, part.last);
+      if (part.first) {
+        start(part.tile, memory);
       }
-      finish(tile, memory);
+      part.tile.count == part.tile.groups ? add_to_each(part, next, memory)
+                                          : add_to_many(part.tile, part.span, memory);
+      if (part.last) {
+        finish(part.tile, memory);
+      }
     }
   }
 
  private:
-  using Units = cached::Units<T>;
-
   /// Spans end where the number of a group is a multiple of kSpan, so they are the same for all
   /// queries of a sequence.
   static Span<T> next_span(Walk<T>& at) {
@@ -131,15 +132,21 @@ class Attention {
     }
     return span;
   }
+  static SpanOfTile<T> next_part(Walk<T>& at, bool first) {
+    if (at.ended()) {
+      return {};
+    }
+    SpanOfTile<T> part{.there = true, .first = first, .tile = at.tile()};
+    const Index left = at.left();
+    part.span = next_span(at);
+    part.last = at.left() != left;
+    return part;
+  }
   /// A sink is a score that is there before the first key, with power 1 and no value.
   void start(const Tile& tile, Memory& memory) const {
     std::fill_n(memory.sums, tile.count * value_width_, 0.F);
     for (Index query = 0; query < tile.count; ++query) {
-      const T* from = k_.q.as<T>() + tiles_.offset_of(tile, query);
-      for (Index j = 0; j < d_; j += Units::kStep) {
-        simd::store(memory.queries + query * units_ + j / Units::kNumbers,
-                    Units::load(from, j, d_));
-      }
+      load_query(tiles_.offset_of(tile, query), memory.queries + query * units_);
       const bool sink = k_.sinks || k_.zero_sink;
       memory.largest[query] = sink ? 0 : -kInfinity;
       std::fill_n(memory.totals + query * kGroup, kGroup, 0.F);
@@ -151,14 +158,41 @@ class Attention {
       }
     }
   }
+  /// Stores a query, which begins at an element of q, in units.
+  void load_query(Index begin, float* units) const {
+    const auto load = [&]<class Q, class V>() {
+      const Q* const from = k_.q.as<Q>() + begin;
+      for (Index j = 0; j < d_; j += V::kStep) {
+        simd::store(units + j / V::kNumbers, V::load(from, j, d_));
+      }
+    };
+    if constexpr (U::kPairs) {
+      load.template operator()<BFloat16, cached::Units<BFloat16>>();
+    } else {
+      visit_dtype(k_.q.dtype,
+                  [&]<class Q>() { load.template operator()<Q, cached::Units<Q, false>>(); });
+    }
+  }
   /// The rows of the group of heads i behind that of the given rows.
-  static cached::Rows<T> behind(cached::Rows<T> rows, const In& cache, Index i) {
-    rows.data += i * cache.stride(1);
+  static cached::Rows<T> behind(cached::Rows<T> rows, const In& cache, const In& scales, Index i) {
+    if (rows.data != nullptr) {
+      rows.data += i * cache.stride(1);
+      rows.scales += scales ? i * scales.stride(1) : 0;
+    }
     return rows;
+  }
+  /// Keys and values that a query of the tile sees at some positions.
+  cached::Rows<T> keys_of(const Tile& tile, Index query, const Positions<T>& at) const {
+    return behind(at.keys, k_.key_cache, k_.key_scales, tile.groups > 1 ? query : 0);
+  }
+  cached::Rows<T> values_of(const Tile& tile, Index query, const Positions<T>& at) const {
+    return behind(at.values, k_.value_cache, k_.value_scales, tile.groups > 1 ? query : 0);
   }
   /// One query of each group: all keys of sixteen positions lie behind each other, which is how
   /// memory is read at its full speed.
-  void add_to_each(const Tile& tile, const Span<T>& span, Memory& memory) const {
+  void add_to_each(const SpanOfTile<T>& part, const SpanOfTile<T>& next, Memory& memory) const {
+    const Tile& tile = part.tile;
+    const Span<T>& span = part.span;
     const auto for_groups = [&](auto&& f) {
       for (Index i = 0; i < kSpan; ++i) {
         for (Index query = 0; span.at[i].here() && query < tile.count; ++query) {
@@ -167,25 +201,29 @@ class Attention {
       }
     };
     for_groups([&](const Positions<T>& at, Index i, Index query) {
-      simd::store(memory.powers_of(query, i),
-                  cached::multiply_keys(memory.queries + query * units_,
-                                        behind(at.keys, k_.key_cache, query)));
+      simd::store(
+          memory.powers_of(query, i),
+          cached::multiply_keys<T, U>(memory.queries + query * units_, keys_of(tile, query, at)));
+      ask_for(values_of(tile, query, at));
     });
     for (Index query = 0; query < tile.count; ++query) {
       weigh(tile, query, span, memory);
     }
     for_groups([&](const Positions<T>& at, Index i, Index query) {
-      cached::add_values<1>(behind(at.values, k_.value_cache, query),
+      if (query < next.tile.groups) {
+        ask_for(keys_of(next.tile, query, next.span.at[i]));
+      }
+      cached::add_values<1>(values_of(tile, query, at),
                             {memory.powers_of(query, i), 0, memory.sums + query * value_width_, 0});
     });
   }
   void add_to_many(const Tile& tile, const Span<T>& span, Memory& memory) const {
     for (Index i = 0; i < kSpan; ++i) {
       if (span.at[i].here()) {
-        cached::turn_keys(span.at[i].keys, memory.keys);
+        cached::turn_keys<T, U>(span.at[i].keys, memory.keys);
         for_several(tile, span.at[i].first, [&]<int Q>(Index query) {
           Float scores[Q];
-          cached::multiply_turned<T, Q>(memory.keys, units_ / kLanes,
+          cached::multiply_turned<U, Q>(memory.keys, units_ / kLanes,
                                         memory.queries + query * units_, units_, scores);
           for (int q = 0; q < Q; ++q) {
             simd::store(memory.powers_of(query + q, i), scores[q]);
@@ -222,7 +260,8 @@ class Attention {
     score *= k_.scale;
     return k_.softcap > 0 ? k_.softcap * simd::tanh(score / k_.softcap) : score;
   }
-  /// Makes a query's scores e^(score - largest) where the position is visible, 0 elsewhere.
+  /// Makes a query's scores e^(score - largest) where the position is visible, 0 elsewhere, times
+  /// the scales of values.
   void weigh(const Tile& tile, Index query, const Span<T>& span, Memory& memory) const {
     const Index position = tiles_.position_of(tile, query);
     const Index first = tiles_.first_visible(position), last = tiles_.last_visible(tile, query);
@@ -230,7 +269,8 @@ class Attention {
         span.whole() && first <= span.at[0].first && span.at[kSpan - 1].first + kGroup <= last + 1;
     Float scores[kSpan], most = simd::splat(-kInfinity);
     for (Index i = 0; i < kSpan; ++i) {
-      scores[i] = scaled(simd::load(memory.powers_of(query, i)));
+      const Float products = simd::load(memory.powers_of(query, i));
+      scores[i] = scaled(cached::times_scales(products, keys_of(tile, query, span.at[i])));
       if (k_.bias) {
         scores[i] += bias_of(tile, query, span.at[i]);
       }
@@ -247,7 +287,8 @@ class Attention {
     for (Index i = 0; i < kSpan; ++i) {
       const Float power = scores[i] == -kInfinity ? Float{} : simd::exp(scores[i] - largest);
       total += power;
-      simd::store(memory.powers_of(query, i), power);
+      simd::store(memory.powers_of(query, i),
+                  cached::times_scales(power, values_of(tile, query, span.at[i])));
     }
     simd::store(memory.totals + query * kGroup, total);
   }
@@ -286,15 +327,17 @@ class Attention {
   void finish(const Tile& tile, const Memory& memory) const {
     for (Index query = 0; query < tile.count; ++query) {
       const Index head = tiles_.row_of(tile, query) * k_.o.size(1) + tiles_.head_of(tile, query);
-      O* out = k_.o.as<O>() + head * dv_;
       const float sum = simd::lane_sum(simd::load(memory.totals + query * kGroup));
       const float factor = sum > 0 ? 1.f / sum : 0.f;
       if (k_.lse) {
         k_.lse.as<float>()[head] = memory.largest[query] + std::log(sum);
       }
       const float* const values = memory.sums + query * value_width_;
-      simd::for_lanes(dv_, [&](Index j, auto lanes) {
-        simd::store(out + j, simd::load(values + j) * factor, lanes);
+      visit_dtype(k_.o.dtype, [&]<class O>() {
+        O* const out = k_.o.as<O>() + head * dv_;
+        simd::for_lanes(dv_, [&](Index j, auto lanes) {
+          simd::store(out + j, simd::load(values + j) * factor, lanes);
+        });
       });
     }
   }
@@ -307,35 +350,24 @@ class Attention {
 
 }  // namespace
 
-void run(device::HostStream&, const CacheAppend& kernel) {
-  MPITRON_CHECK(kernel.k.dtype == kernel.key_cache.dtype, name_of(kernel.k.dtype));
-  Index rows = 0;
-  for (const CachedPiece& piece : kernel.pieces) {
-    rows += piece.rows;
-  }
-  for_ranges(rows, kernel.k.numel() + kernel.v.numel(), [&](Index begin, Index end) {
-    for (const CachedPiece& piece : kernel.pieces) {
-      const Index first = std::clamp(begin, Index{0}, piece.rows);
-      const Index last = std::clamp(end, first, piece.rows);
-      copy_rows(kernel.k, kernel.key_cache, piece, first, last);
-      copy_rows(kernel.v, kernel.value_cache, piece, first, last);
-      begin -= piece.rows, end -= piece.rows;
-    }
-  });
-}
-
 void run(device::HostStream&, const CachedAttention& kernel) {
-  MPITRON_CHECK(kernel.q.dtype == kernel.key_cache.dtype, name_of(kernel.q.dtype));
-  const auto attend = [&]<class T, class O>() {
-    const Attention<T, O> attention(kernel);
-    for_ranges(attention.tiles(), attention.work(),
-               [&](Index begin, Index end) { attention.run(begin, end); });
+  check(kernel);
+  const auto attend = [&]<class T, class U>() {
+    const Attention<T, U> attention(kernel);
+    host::for_ranges(attention.tiles(), attention.work(),
+                     [&](Index begin, Index end) { attention.run(begin, end); });
   };
-  visit_dtype(kernel.q.dtype, [&]<class T>() {
-    if (kernel.o.dtype == kernel.q.dtype) {
-      attend.template operator()<T, T>();
+  if (kernel.key_cache.dtype == DType::u8) {
+    using Pairs = cached::Units<CachedByte, cached::kPairProducts>;
+    return kernel.q.dtype == DType::bf16
+               ? attend.template operator()<CachedByte, Pairs>()
+               : attend.template operator()<CachedByte, cached::Units<CachedByte>>();
+  }
+  visit_dtype(kernel.key_cache.dtype, [&]<class T>() {
+    if (kernel.q.dtype == kernel.key_cache.dtype) {
+      attend.template operator()<T, cached::Units<T>>();
     } else {
-      attend.template operator()<T, float>();
+      attend.template operator()<T, cached::Units<T, false>>();
     }
   });
 }

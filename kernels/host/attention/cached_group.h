@@ -1,6 +1,7 @@
 #pragma once
 #include <cstring>
 
+#include "kernels/host/attention/cached_bytes.h"
 #include "kernels/host/common/largest_lane.h"
 #include "kernels/host/common/views.h"
 
@@ -28,18 +29,26 @@ inline constexpr bool kPairProducts = true;
 inline Float add_pairs(Float sum, Float a, Float b) {
   return (Float)attention::avx512::dot_pairs((__m512)a, (__m512)b, (__m512)sum);
 }
+/// Thirty-two numbers as bf16, behind each other.
+inline Float pairs_of(Float first, Float second) {
+  return (Float)_mm512_cvtne2ps_pbh((__m512)second, (__m512)first);
+}
 #else
 inline constexpr bool kPairProducts = false;
 inline Float add_pairs(Float sum, Float /*a*/, Float /*b*/) {
   return sum;
 }
+inline Float pairs_of(Float first, Float /*second*/) {
+  return first;
+}
 #endif
 
 /// What products of keys of type T are made of: units of 32 bits, which are a number in fp32 or,
-/// where the processor multiplies them, a pair of bf16.
-template <class T>
+/// where queries are bf16 and the processor multiplies them, a pair of bf16, which holds numbers of
+/// bf16 and of 8 bits.
+template <class T, bool pairs = std::is_same_v<T, BFloat16>&& kPairProducts>
 struct Units {
-  static constexpr bool kPairs = std::is_same_v<T, BFloat16> && kPairProducts;
+  static constexpr bool kPairs = pairs;
   static constexpr Index kNumbers = kPairs ? 2 : 1;
   /// Numbers of sixteen units, a vector.
   static constexpr Index kStep = kNumbers * kLanes;
@@ -48,12 +57,14 @@ struct Units {
 
   /// The units of kStep numbers.
   static Float load(const T* x) {
-    if constexpr (kPairs) {
+    if constexpr (kPairs && std::is_same_v<T, CachedByte>) {
+      return pairs_of(numbers(x), numbers(x + kLanes));
+    } else if constexpr (kPairs) {
       Float units;
       std::memcpy(&units, x, sizeof units);
       return units;
     } else {
-      return simd::load(x);
+      return numbers(x);
     }
   }
   /// The units from number j of x[0 .. d) on; zeros beyond.
@@ -62,12 +73,16 @@ struct Units {
     if (left >= kStep) {
       return load(x + j);
     }
-    if constexpr (kPairs) {
+    if constexpr (kPairs && std::is_same_v<T, CachedByte>) {
+      CachedByte bytes[kStep] = {};
+      std::copy_n(x + j, left, bytes);
+      return load(bytes);
+    } else if constexpr (kPairs) {
       Float units{};
       std::memcpy(&units, x + j, static_cast<std::size_t>(left) * sizeof(T));
       return units;
     } else {
-      return simd::load(x + j, simd::Part{left});
+      return numbers(x + j, simd::Part{left});
     }
   }
   static Float add(Float sum, Float a, Float b) {
@@ -111,16 +126,26 @@ inline void turn(Float (&x)[kLanes]) {
 template <class T>
 struct Rows {
   const T* data;
-  Index stride, count, size;  // `size` numbers each
+  Index stride, count, size;             // `size` numbers each
+  const std::uint8_t* scales = nullptr;  // of bytes, one a row
 
   const T* row(Index i) const { return data + i * stride; }
 };
 
-/// Scores of a query, given in units, at up to sixteen positions; 0 beyond. Sixteen units are added
-/// side by side, and these sums as in simd::lane_sum.
+/// Numbers of sixteen positions, a lane each, times the scales of their rows; 0 beyond these.
 template <class T>
+Float times_scales(Float x, const Rows<T>& rows) {
+  if constexpr (std::is_same_v<T, CachedByte>) {
+    return x * factors(rows.scales, rows.count);
+  } else {
+    return x;
+  }
+}
+
+/// Scores of a query, given in units, at up to sixteen positions, without their scales; 0 beyond.
+/// Sixteen units are added side by side, and these sums as in simd::lane_sum.
+template <class T, class U = Units<T>>
 Float multiply_keys(const float* query, const Rows<T>& keys) {
-  using U = Units<T>;
   Float sums[kLanes]{};
   const auto multiply = [&](Index i) {
     Index j = 0;
@@ -145,12 +170,12 @@ Float multiply_keys(const float* query, const Rows<T>& keys) {
 }
 
 /// Stores the keys of sixteen positions unit by unit, [steps, 16 units, 16 positions].
-template <class T>
+template <class T, class U = Units<T>>
 void turn_keys(const Rows<T>& keys, float* turned) {
-  for (Index j = 0; j < keys.size; j += Units<T>::kStep, turned += kLanes * kLanes) {
+  for (Index j = 0; j < keys.size; j += U::kStep, turned += kLanes * kLanes) {
     Float x[kLanes];
     for (Index i = 0; i < kLanes; ++i) {
-      x[i] = i < keys.count ? Units<T>::load(keys.row(i), j, keys.size) : Float{};
+      x[i] = i < keys.count ? U::load(keys.row(i), j, keys.size) : Float{};
     }
     turn(x);
     for (Index i = 0; i < kLanes; ++i) {
@@ -161,7 +186,7 @@ void turn_keys(const Rows<T>& keys, float* turned) {
 
 /// The same scores by turned keys, of Q queries that lie `stride` units apart: a lane is a position
 /// here, and lanes of the sums above are sums `unit`, unit + distance, .. of sixteen.
-template <class T, int Q, int unit = 0, int distance = 1>
+template <class U, int Q, int unit = 0, int distance = 1>
 [[gnu::always_inline]] inline void multiply_turned(const float* turned, Index steps,
                                                    const float* queries, Index stride,
                                                    Float (&sums)[Q]) {
@@ -173,30 +198,31 @@ template <class T, int Q, int unit = 0, int distance = 1>
       const Index at = step * kLanes + unit;
       const Float keys = simd::load(turned + at * kLanes);
       for (int q = 0; q < Q; ++q) {
-        sums[q] = Units<T>::add(sums[q], keys, Units<T>::splat(queries + q * stride + at));
+        sums[q] = U::add(sums[q], keys, U::splat(queries + q * stride + at));
       }
     }
   } else {
     Float others[Q];
-    multiply_turned<T, Q, unit, 2 * distance>(turned, steps, queries, stride, sums);
-    multiply_turned<T, Q, unit + distance, 2 * distance>(turned, steps, queries, stride, others);
+    multiply_turned<U, Q, unit, 2 * distance>(turned, steps, queries, stride, sums);
+    multiply_turned<U, Q, unit + distance, 2 * distance>(turned, steps, queries, stride, others);
     for (int q = 0; q < Q; ++q) {
       sums[q] += others[q];
     }
   }
 }
 
-/// Stores values in fp32, rows of whole vectors.
+/// Stores values in fp32, without their scales, in rows of whole vectors.
 template <class T>
 void widen_values(const Rows<T>& values, float* wide, Index stride) {
   for (Index i = 0; i < values.count; ++i) {
     simd::for_lanes(values.size, [&](Index j, auto lanes) {
-      simd::store(wide + i * stride + j, simd::load(values.row(i) + j, lanes));
+      simd::store(wide + i * stride + j, numbers(values.row(i) + j, lanes));
     });
   }
 }
 
-/// Powers [Q, 16] by which values are weighted, and the sums to which they are added, of Q queries.
+/// Powers [Q, 16], times scales of values, by which values are weighted, and the sums to which they
+/// are added, of Q queries.
 struct Weighted {
   const float* powers;
   Index power_stride;
@@ -217,7 +243,7 @@ template <int Q, int V, class T, class Lanes>
   for (Index i = 0; i < values.count; ++i) {
     Float value[V];
     for (int v = 0; v < V; ++v) {
-      value[v] = simd::load(values.row(i) + j + v * kLanes, lanes);
+      value[v] = numbers(values.row(i) + j + v * kLanes, lanes);
     }
     for (int q = 0; q < Q; ++q) {
       const Float power = simd::splat(to.powers[q * to.power_stride + i]);

@@ -26,7 +26,7 @@ struct Positions {
   bool here() const { return keys.data != nullptr; }
 };
 
-/// Elements of a cache [blocks, g, block_size, ..] before a row.
+/// Elements of a cache [blocks, g, block_size, ..], or of its scales, before a row.
 inline Index row_offset(const device::ConstTensorView& cache, Index block, Index group, Index row) {
   return block * cache.stride(0) + group * cache.stride(1) + row * cache.stride(2);
 }
@@ -133,11 +133,16 @@ class Walk {
     if (block < 0) {
       return {first_};
     }
-    const auto rows = [&](const In& cache) {
-      const Index offset = row_offset(cache, block, tile_.group, first_ % block_size_);
-      return Rows<T>{cache.as<T>() + offset, cache.stride(2), count, cache.size(3)};
+    const auto rows = [&](const In& cache, const In& scales) {
+      const Index row = first_ % block_size_;
+      Rows<T> rows{static_cast<const T*>(cache.data) + row_offset(cache, block, tile_.group, row),
+                   cache.stride(2), count, cache.size(3)};
+      if (scales) {
+        rows.scales = scales.as<std::uint8_t>() + row_offset(scales, block, tile_.group, row);
+      }
+      return rows;
     };
-    return {first_, rows(k_.key_cache), rows(k_.value_cache)};
+    return {first_, rows(k_.key_cache, k_.key_scales), rows(k_.value_cache, k_.value_scales)};
   }
   void next() {
     first_ += step();

@@ -39,13 +39,13 @@ template <class T, class V>
 }
 
 template <class V>
-struct Silu {
+struct SiluAndSlope {
   V value, slope;
 };
 
 /// The activation of x and its derivative, on the way to results of type T.
 template <class T, class V>
-[[gnu::always_inline]] inline Silu<V> silu(const V& x) {
+[[gnu::always_inline]] inline SiluAndSlope<V> silu(const V& x) {
   using simd::Float;
   if constexpr (std::is_same_v<V, Several> && !kTakesSeveral<T>) {
     V values, slopes;

@@ -31,22 +31,66 @@ bool is_here(const CachedPiece& piece, Index position, Index block_size) {
   return place_of(piece, position, block_size).block >= 0;
 }
 
-/// Puts the rows of a piece to their places in the blocks of the sequence's cache.
-void append(const In& from, const Out& cache, const CachedPiece& piece) {
-  const Reader x(from);
-  const Writer y(cache);
-  for (Index i = 0; i < piece.rows; ++i) {
-    const Place to = place_of(piece, piece.first_position + i, cache.size(2));
-    if (to.block < 0) {
-      continue;
+/// Keys or values, and their cache.
+struct RowsOfPart {
+  In from;
+  Out cache;
+};
+
+/// Puts a row of some parts, rounded to 8 bits with one scale, to its place.
+void append_rounded(std::span<const RowsOfPart> parts, const Out& scales, Index row, Index group,
+                    const Place& to) {
+  RowRange range;
+  for (const RowsOfPart& part : parts) {
+    for (Index d = 0; d < part.cache.size(3); ++d) {
+      range.add(static_cast<float>(Reader(part.from)(row, 0, group, d)));
     }
-    for (Index group = 0; group < cache.size(1); ++group) {
-      for (Index d = 0; d < cache.size(3); ++d) {
-        y.set(x(piece.first_row + i, 0, group, d), to.block, group, to.offset, d);
-      }
+  }
+  const std::uint8_t scale = range.scale();
+  for (const RowsOfPart& part : parts) {
+    for (Index d = 0; d < part.cache.size(3); ++d) {
+      const auto x = static_cast<float>(Reader(part.from)(row, 0, group, d));
+      Writer(part.cache)
+          .set(cached_byte(x * to_cached_range(scale)).bits, to.block, group, to.offset, d);
+    }
+  }
+  Writer(scales).set(scale, to.block, group, to.offset);
+}
+
+void append_one(const CacheAppend& k, Index row, Index group, const Place& to) {
+  const RowsOfPart parts[] = {{k.k, k.key_cache}, {k.v, k.value_cache}};
+  if (k.key_scales && !k.value_scales) {
+    return append_rounded(parts, k.key_scales, row, group, to);
+  }
+  if (k.key_scales) {
+    append_rounded(std::span(parts).first(1), k.key_scales, row, group, to);
+    return append_rounded(std::span(parts).last(1), k.value_scales, row, group, to);
+  }
+  for (const RowsOfPart& part : parts) {
+    for (Index d = 0; d < part.cache.size(3); ++d) {
+      Writer(part.cache).set(Reader(part.from)(row, 0, group, d), to.block, group, to.offset, d);
     }
   }
 }
+
+/// A cache as numbers, whatever their type.
+class CachedReader {
+ public:
+  CachedReader(const In& cache, const In& scales) : numbers_(cache), scales_(scales) {}
+
+  double operator()(const Place& at, Index group, Index d) const {
+    const double number = numbers_(at.block, group, at.offset, d);
+    if (!scales_) {
+      return number;
+    }
+    const auto scale = static_cast<std::uint8_t>(scales_(at.block, group, at.offset));
+    return static_cast<double>(static_cast<float>(CachedByte{static_cast<std::uint8_t>(number)})) *
+           static_cast<double>(cached_factor(scale));
+  }
+
+ private:
+  Reader numbers_, scales_;
+};
 
 /// A query: one head of one row.
 struct Query {
@@ -64,7 +108,8 @@ struct Score {
 /// rank has.
 std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index first,
                              Index position, Index last) {
-  const Reader q(k.q), keys(k.key_cache), bias(k.bias);
+  const Reader q(k.q), bias(k.bias);
+  const CachedReader keys(k.key_cache, k.key_scales);
   const Index head = query.group * k.q.size(3) + query.head, size = k.key_cache.size(2);
   const Index middle = k.bias ? k.bias.size(0) / 2 : 0;
   std::vector<Score> scores;
@@ -75,8 +120,7 @@ std::vector<Score> scores_of(const CachedAttention& k, const Query& query, Index
     const Place at = place_of(query.piece, other, size);
     double score = 0;
     for (Index d = 0; d < k.key_cache.size(3); ++d) {
-      score +=
-          q(query.row, 0, query.group, query.head, d) * keys(at.block, query.group, at.offset, d);
+      score += q(query.row, 0, query.group, query.head, d) * keys(at, query.group, d);
     }
     score *= static_cast<double>(k.scale);
     const double cap = k.softcap;
@@ -108,13 +152,13 @@ void attend(const CachedAttention& k, const Query& query) {
   for (const Score& score : scores) {
     sum += std::exp(score.value - largest);
   }
-  const Reader values(k.value_cache);
+  const CachedReader values(k.value_cache, k.value_scales);
   const Writer o(k.o);
   for (Index d = 0; d < k.value_cache.size(3); ++d) {
     double value = 0;
     for (const Score& score : scores) {
       const Place at = place_of(query.piece, score.position, k.value_cache.size(2));
-      value += std::exp(score.value - largest) * values(at.block, query.group, at.offset, d);
+      value += std::exp(score.value - largest) * values(at, query.group, d);
     }
     o.set(sum > 0 ? value / sum : 0, query.row, head, d);
   }
@@ -125,15 +169,23 @@ void attend(const CachedAttention& k, const Query& query) {
 
 }  // namespace
 
+/// Puts the rows of all pieces to their places in the blocks of the sequences' caches.
 void run(device::ReferenceStream&, const CacheAppend& kernel) {
+  check(kernel);
+  const Index size = kernel.key_cache.size(2);
   for (const CachedPiece& piece : kernel.pieces) {
-    append(kernel.k, kernel.key_cache, piece);
-    append(kernel.v, kernel.value_cache, piece);
+    for (Index i = 0; i < piece.rows; ++i) {
+      const Place to = place_of(piece, piece.first_position + i, size);
+      for (Index group = 0; to.block >= 0 && group < kernel.key_cache.size(1); ++group) {
+        append_one(kernel, piece.first_row + i, group, to);
+      }
+    }
   }
 }
 
 /// Pieces see each other through the cache alone.
 void run(device::ReferenceStream&, const CachedAttention& kernel) {
+  check(kernel);
   for (const CachedPiece& piece : kernel.pieces) {
     for (Index row = piece.first_row; row < piece.first_row + piece.rows; ++row) {
       for (Index group = 0; group < kernel.q.size(2); ++group) {

@@ -34,6 +34,7 @@ struct TaskRequest {
   std::optional<Index> num_fewshot = {};  // absent: as the task's file says
   Index stride = 32;                      // of windows: --overlapping-eval
   bool strict = false;                    // --strict-lambada
+  std::string cache_type = "auto";        // of generated answers: --kv-cache-dtype
 };
 
 /// Error(usage) for a name that is no task.

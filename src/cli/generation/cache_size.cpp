@@ -45,7 +45,8 @@ Index CacheSize::block_bytes() const {
       .groups = std::max<Index>(1, config.num_query_groups / tensor_ranks),
       .head_dim = config.kv_channels,
       .latent_width = latent ? config.kv_lora_rank + config.qk_pos_emb_head_dim : 0,
-      .dtype = config.params_dtype}
+      .dtype = config.params_dtype,
+      .cache = cache}
       .bytes();
 }
 
@@ -81,8 +82,9 @@ Index CacheSize::blocks(Index requests, double gigabytes) const {
         "a sequence of full length needs {:.3f} GB of keys and values on each rank, states of "
         "--inference-max-requests {} and --inference-state-snapshots {} need {:.3f} GB, and there "
         "are {:.3f}: give --inference-dynamic-batching-buffer-size-gb more, or a smaller "
-        "--inference-max-seq-length",
-        keys / kGigabyte, requests, snapshots, states / kGigabyte, room / kGigabyte);
+        "--inference-max-seq-length{}",
+        keys / kGigabyte, requests, snapshots, states / kGigabyte, room / kGigabyte,
+        cache == kernels::CacheType::e4m3 ? "" : ", or --kv-cache-dtype fp8_e4m3");
   }
   if (block_bytes() == 0) {
     return one * requests;

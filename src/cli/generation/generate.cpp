@@ -212,8 +212,9 @@ FinishedAnswer finished(const GenerateFlags& o, const std::string& prompt,
 std::string digest(const GenerateFlags& o,
                    const std::vector<inference::GenerationRequest>& requests) {
   Hasher128 hasher;
-  hasher.update(fmt::format("{} {} {} {} {} {} {} {} {}", requests.size(), o.tokens, o.temperature,
-                            o.top_k, o.top_p, o.seed, o.log_probs, o.top, o.model.weights));
+  hasher.update(fmt::format("{} {} {} {} {} {} {} {} {} {}", requests.size(), o.tokens,
+                            o.temperature, o.top_k, o.top_p, o.seed, o.log_probs, o.top,
+                            o.model.weights, o.model.cache_type));
   for (const inference::GenerationRequest& request : requests) {
     hasher.update(fmt::format("\n{} {} {}", fmt::join(request.prompt, " "),
                               request.stop_ids.front(),

@@ -19,7 +19,7 @@ struct ModelOptions {
   Index max_tokens = 0;        // of a step; 0: 512, on a GPU 2048
   Index max_length = 0;        // of a prompt with its answer; 0: the model's
   double cache_gigabytes = 0;  // 0: what the requests can need, or what is left
-  std::string weights = "auto";
+  std::string weights = "auto", cache_type = "auto";
   std::string prefix_cache = "on";
   Index snapshots = -1;  // beginnings of texts whose states are kept; -1: what is usual
   Index draft_tokens = 0;
@@ -94,6 +94,7 @@ struct CacheSize {
   Index layers = 1;       // of it
   Index block_size = 16;
   Index tensor_ranks = 1, context_ranks = 1;
+  kernels::CacheType cache = kernels::CacheType::model;
   Index free_memory = mpitron::free_memory();  // bytes, of the host or the GPU
   Index snapshots = 0;                         // beginnings of texts whose states are kept
 

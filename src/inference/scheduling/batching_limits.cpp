@@ -32,8 +32,10 @@ std::vector<Index> sizes_of_graphs(Index count, Index max_requests, Index ranks)
 }  // namespace
 
 Index BlockContents::bytes() const {
-  const Index of_position = latent_width > 0 ? latent_width : 2 * groups * head_dim;
-  return static_cast<Index>(size_of(dtype)) * layers * positions * of_position;
+  const Index of_position = latent_width > 0
+                                ? kernels::row_bytes(cache, dtype, latent_width)
+                                : 2 * groups * kernels::row_bytes(cache, dtype, head_dim);
+  return layers * positions * of_position;
 }
 
 /// Sizes a batch as Megatron-Core's DynamicInferenceContext does, with its roundings and its share

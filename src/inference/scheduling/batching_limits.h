@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/attention/cached_numbers.h"
 #include "utils/numbers/dtype.h"
 #include "utils/numbers/shape.h"
 
@@ -13,7 +14,8 @@ struct BlockContents {
   Index positions = 16;
   Index groups = 1, head_dim = 1;  // of keys and values, on this rank
   Index latent_width = 0;          // of latent attention: numbers of a position and layer; 0: none
-  DType dtype = DType::f32;
+  DType dtype = DType::f32;        // of the model
+  kernels::CacheType cache = kernels::CacheType::model;
 
   Index bytes() const;
 };

@@ -55,7 +55,16 @@ void append(Context& context, const device::TensorView& fused, const QkvLayout& 
                                       .key_cache = layer.keys.view(),
                                       .value_cache = layer.values.view(),
                                       .pieces = context.cached->pieces,
-                                      .table = context.cached->table.view()});
+                                      .table = context.cached->table.view(),
+                                      .key_scales = layer.key_scales.view(),
+                                      .value_scales = layer.value_scales.view()});
+}
+
+void attend_to(const Layer& layer, kernels::CachedAttention& kernel) {
+  kernel.key_cache = layer.keys.view();
+  kernel.value_cache = layer.values.view();
+  kernel.key_scales = layer.key_scales.view();
+  kernel.value_scales = layer.value_scales.view();
 }
 
 /// This rank's piece of rows that all have attended, over their own keys: in every rank's order.
@@ -122,8 +131,7 @@ Var cached_attention(Context& context, const Var& qkv, const AttentionSettings& 
       cached_attention_of(settings, settings.chunk > 0 ? pass.chunked : pass.pieces);
   kernel.table = (settings.chunk > 0 ? pass.chunked_table : pass.table).view();
   kernel.q = layout.queries(fused);
-  kernel.key_cache = layer.keys.view();
-  kernel.value_cache = layer.values.view();
+  attend_to(layer, kernel);
   const Tensor o = attend_cached(context, kernel, fused.dtype, ranks);
   return autograd::variable(o.reshape({o.shape()[0], 1, layout.heads * layout.value_dim}));
 }
@@ -144,8 +152,7 @@ Var cached_cross_attention(Context& context, const Var& queries, const Attention
   kernels::CachedAttention kernel = cached_attention_of(settings, context.cached->encoded);
   kernel.q = device::reshape(queries.value.view(), {queries.shape()[0], 1, layout.query_groups,
                                                     layout.queries_per_group(), layout.head_dim});
-  kernel.key_cache = layer.keys.view();
-  kernel.value_cache = layer.values.view();
+  attend_to(layer, kernel);
   const Index rows = queries.shape()[0];
   const Tensor o = context.empty({rows, layout.heads, layout.value_dim}, queries.value.dtype());
   kernel.o = o.view();

@@ -58,7 +58,8 @@ struct CachedLatents {
 ///
 /// Numerical contract: kernels/linear/packed_matmul.h and kernels/attention/cached_attention.h; the
 /// absorbed query and the weighted latents are rounded to the activations' type; so are both
-/// products of an update, and the sum with it.
+/// products of an update, and the sum with it. In a cache of 8 bits a position's latent and rotated
+/// key have one scale together.
 Var cached_latent_attention(Context& context, const CachedLatents& x, const LatentHeads& heads,
                             const AttentionSettings& settings,
                             const std::optional<RotaryTables>& tables, Index number);

@@ -181,7 +181,8 @@ Var cached_latent_attention(Context& context, const CachedLatents& x, const Late
     rotate(context, q_rotary, *tables);
     rotate(context, k_rope, *tables);
   }
-  const TensorView keys = context.cached->cache.layer(number, {1, of_key, 0, type}).keys.view();
+  const auto& layer = context.cached->cache.layer(number, {1, of_key, 0, type});
+  const TensorView keys = layer.keys.view();
   const TensorView latents = device::slice(keys, 3, 0, r);
   const Tensor kv = join_first(context, x.kv.value, *x.ranks);
   const Tensor rope = join_first(context, x.k_rope.value, *x.ranks);
@@ -191,7 +192,8 @@ Var cached_latent_attention(Context& context, const CachedLatents& x, const Late
                                       .key_cache = latents,
                                       .value_cache = device::slice(keys, 3, r, of_key),
                                       .pieces = context.cached->pieces,
-                                      .table = context.cached->table.view()});
+                                      .table = context.cached->table.view(),
+                                      .key_scales = layer.key_scales.view()});
   const Tensor absorbed = context.empty({t, 1, 1, n, of_key}, type);
   project(context, head_columns(q, 0, heads.plain), x, heads, UpPart::keys_transposed,
           head_columns(absorbed.view(), 0, r));
@@ -203,6 +205,7 @@ Var cached_latent_attention(Context& context, const CachedLatents& x, const Late
   attention.q = queries.view();
   attention.key_cache = keys;
   attention.value_cache = latents;
+  attention.key_scales = attention.value_scales = layer.key_scales.view();
   const Tensor weighted = attend_cached(context, attention, type, *x.ranks);
   const Tensor o = context.empty({t, n, heads.value}, type);
   project(context, weighted.view(), x, heads, UpPart::values, o.view());

@@ -24,6 +24,23 @@ TEST(CacheSize, HoldsAllRequestsOrWhatFits) {
   EXPECT_THROW(cache.blocks(3, 1e-5), Error);
 }
 
+/// A scale for each position and head of keys and of values, or for each latent.
+TEST(CacheSize, CountsTheTypeOfTheCache) {
+  config::ModelConfig config = small();
+  CacheSize cache{.config = config, .layers = 2, .block_size = 16};
+  cache.cache = kernels::CacheType::e4m3;
+  EXPECT_EQ(cache.block_bytes(), 2 * 2 * 16 * 4 * (8 + 1));
+  config.params_dtype = DType::f32;
+  EXPECT_EQ(cache.block_bytes(), 2 * 2 * 16 * 4 * (8 + 1));
+  cache.cache = kernels::CacheType::bf16;
+  EXPECT_EQ(cache.block_bytes(), 2 * 2 * 16 * 4 * 8 * 2);
+  config.multi_latent_attention = true;
+  config.kv_lora_rank = 24;
+  config.qk_pos_emb_head_dim = 8;
+  cache.cache = kernels::CacheType::e4m3;
+  EXPECT_EQ(cache.block_bytes(), 2 * 16 * (24 + 8 + 1));
+}
+
 /// A Mamba layer with a state of 8 x 4 x 16 numbers and a window of 3 x (32 + 2 x 16): the cache
 /// has blocks for the other layer alone.
 TEST(CacheSize, CountsStatesOfAllRequests) {

@@ -23,6 +23,13 @@ TEST(Evaluate, MeasuresASavedModel) {
   const Finished last = evaluate(folder, model + Words{"lambada.jsonl", "--task", "LAMBADA"});
   EXPECT_EQ(last.code, 0) << last.err;
   EXPECT_TRUE(contains(last.out, "| total examples: 2.0000E+00 |")) << last.out;
+  const Finished cached = evaluate(
+      folder, model + Words{"lambada.jsonl", "--task", "LAMBADA", "--kv-cache-dtype", "bf16"});
+  EXPECT_EQ(cached.code, 2) << cached.out;
+  EXPECT_TRUE(contains(cached.err,
+                       "--kv-cache-dtype bf16: --task LAMBADA scores texts by whole "
+                       "passes, without a cache; leave it out"))
+      << cached.err;
   const Finished text = evaluate(folder, model + Words{"wiki.txt", "--task", "WIKITEXT103"});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_TRUE(contains(text.out, "validation results on WIKITEXT103 | avg loss: ")) << text.out;
@@ -36,6 +43,9 @@ TEST(Evaluate, SaysWhatIsMissing) {
   EXPECT_EQ(task.code, 2);
   EXPECT_TRUE(contains(task.err, "allowed: WIKITEXT103, PTB, LAMBADA, or a file")) << task.err;
   EXPECT_TRUE(contains(evaluate(folder, {"--task", "LAMBADA"}).err, "--valid-data is missing"));
+  EXPECT_TRUE(contains(evaluate(folder, {"--kv-cache-dtype", "fp8_e5m2"}).err,
+                       "--kv-cache-dtype: fp8_e5m2 is none of auto, bf16, fp8_e4m3; did you mean "
+                       "fp8_e4m3?"));
   EXPECT_TRUE(
       contains(evaluate(folder, {"--task", "LAMBADA", "--valid-data", "a"}).err, "--load is"));
 }

@@ -38,6 +38,25 @@ TEST_F(GenerateTest, AnswersInAnyBatchAreTheSame) {
   EXPECT_NE(other.out, alone.out);
 }
 
+/// Types of the cache that are not the model's move log-probabilities, if only a little.
+TEST_F(GenerateTest, KeepsKeysAndValuesInAnyType) {
+  const Words prompt = {"--prompts", "1 2 3 4 5 6", "--num-tokens-to-generate", "0", "--json"};
+  const auto perplexity = [&](const std::string& type) {
+    const Finished end = run(generate(prompt + Words{"--kv-cache-dtype", type}));
+    EXPECT_EQ(end.code, 0) << end.err;
+    const auto line = nlohmann::json::parse(end.out.substr(end.out.rfind('{')));
+    return line.at("perplexity").get<double>();
+  };
+  const double own = perplexity("auto");
+  for (const char* type : {"bf16", "fp8_e4m3"}) {
+    EXPECT_NE(perplexity(type), own) << type;
+    EXPECT_NEAR(perplexity(type) / own, 1, 5e-3) << type;
+  }
+  expect_refused(generate({"--prompts", "1", "--kv-cache-dtype", "fp8_e4m"}), 2,
+                 "--kv-cache-dtype: fp8_e4m is none of auto, bf16, fp8_e4m3; did you mean "
+                 "fp8_e4m3?");
+}
+
 TEST_F(GenerateTest, TellsItsRateInPlaceOfTexts) {
   const Finished end = run(generate(
       {"--prompts", "1 2 3", "4 5", "--top-k", "0", "--num-tokens-to-generate", "6", "--json"}));

@@ -17,6 +17,7 @@ struct GpuEngineCase {
   Flags flags;
   double tolerance = 1e-5;  // of log-probabilities
   Index drafts = 0;
+  kernels::CacheType cache = kernels::CacheType::model;
 };
 void PrintTo(const GpuEngineCase& one, std::ostream* out) {
   *out << one.name;
@@ -30,8 +31,9 @@ class GpuEngineTest : public ::testing::TestWithParam<GpuEngineCase> {
     return flags;
   }
   static std::vector<Answer> answers(const test::RandomDecoder& random, const Cut& cut) {
-    CachedEngine engine(*random.device, random.model, cut.shape(random.config, GetParam().drafts),
-                        test::kDecoderVocabulary);
+    EngineShape shape = cut.shape(random.config, GetParam().drafts);
+    shape.cache = GetParam().cache;
+    CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
     return random.answers(engine,
                           {.prefix_cache = cut.prefix_cache, .draft_tokens = GetParam().drafts});
   }
@@ -111,6 +113,18 @@ INSTANTIATE_TEST_SUITE_P(
                       {"--num-experts", "4", "--moe-router-topk", "2",
                        "--moe-token-dispatcher-type", "alltoall", "--disable-bias-linear"}},
         GpuEngineCase{"drafts", {"--mtp-num-layers", "2"}, 1e-5, 4},
+        GpuEngineCase{"cache_of_8_bits",
+                      {"--group-query-attention", "--num-query-groups", "2", "--swiglu"},
+                      1e-3,
+                      0,
+                      kernels::CacheType::e4m3},
+        GpuEngineCase{"latents_of_8_bits",
+                      {"--multi-latent-attention", "--kv-lora-rank", "16", "--qk-head-dim", "8",
+                       "--qk-pos-emb-head-dim", "4", "--v-head-dim", "8"},
+                      1e-3,
+                      0,
+                      kernels::CacheType::e4m3},
+        GpuEngineCase{"cache_in_bf16", {}, 1e-3, 0, kernels::CacheType::bf16},
         GpuEngineCase{"mamba", test::letters("M*-M", 4)},
         GpuEngineCase{"delta_nets", test::letters("G*G-", 4)}),
     [](const auto& info) { return info.param.name; });

@@ -29,7 +29,11 @@ template <class T>
 struct Numbers {
   Numbers(Index count, Index size, unsigned seed) : stride(size + 3) {
     for (const double value : test_values(count * stride, seed)) {
-      data.push_back(T(static_cast<float>(value)));
+      if constexpr (std::is_same_v<T, CachedByte>) {
+        data.push_back(cached_byte(static_cast<float>(448 * value)));
+      } else {
+        data.push_back(T(static_cast<float>(value)));
+      }
     }
     rows = {data.data(), stride, count, size};
   }
@@ -41,24 +45,25 @@ struct Numbers {
 constexpr int kQueries = 3;
 
 /// Scores of turned keys have the bits of those of one query alone, and are its products.
-template <class T>
+template <class T, class Q = T>
 void check_keys(Index count, Index size) {
-  using U = Units<T>;
-  const Numbers<T> keys(count, size, 1), given(kQueries, size, 2);
+  using U = Units<T, std::is_same_v<Q, BFloat16> && sizeof(T) <= 2 && kPairProducts>;
+  const Numbers<T> keys(count, size, 1);
+  const Numbers<Q> given(kQueries, size, 2);
   const Index steps = U::steps(size), units = steps * kLanes;
   std::vector<float> queries(static_cast<std::size_t>(kQueries * units));
   for (Index q = 0; q < kQueries; ++q) {
     for (Index j = 0; j < size; j += U::kStep) {
       simd::store(queries.data() + q * units + j / U::kNumbers,
-                  U::load(given.rows.row(q), j, size));
+                  Units<Q, U::kPairs>::load(given.rows.row(q), j, size));
     }
   }
   std::vector<float> turned(static_cast<std::size_t>(units * kLanes), NAN);
-  turn_keys(keys.rows, turned.data());
+  turn_keys<T, U>(keys.rows, turned.data());
   Float together[kQueries];
-  multiply_turned<T, kQueries>(turned.data(), steps, queries.data(), units, together);
+  multiply_turned<U, kQueries>(turned.data(), steps, queries.data(), units, together);
   for (Index q = 0; q < kQueries; ++q) {
-    const Float alone = multiply_keys(queries.data() + q * units, keys.rows);
+    const Float alone = multiply_keys<T, U>(queries.data() + q * units, keys.rows);
     for (Index i = 0; i < kGroup; ++i) {
       double want = 0, magnitude = 0;
       for (Index j = 0; i < count && j < size; ++j) {
@@ -109,9 +114,13 @@ TEST(CachedGroup, SeveralQueriesHaveTheBitsOfEachAlone) {
       check_keys<float>(count, size);
       check_keys<BFloat16>(count, size);
       check_keys<Float16>(count, size);
+      check_keys<BFloat16, float>(count, size);
+      check_keys<CachedByte, float>(count, size);
+      check_keys<CachedByte, BFloat16>(count, size);
       check_values<float>(count, size);
       check_values<BFloat16>(count, size);
       check_values<Float16>(count, size);
+      check_values<CachedByte>(count, size);
     }
   }
 }
