@@ -9,7 +9,8 @@
 
 namespace mpitron::autograd {
 class Adapter;
-}
+class PackedWeights;
+}  // namespace mpitron::autograd
 
 namespace mpitron::inference {
 
@@ -33,6 +34,8 @@ struct EngineShape {
   Index vocabulary = 0;   // true ids
   Index padded_vocabulary = 0;                        // columns of the logits
   std::optional<kernels::WeightFormat> weights = {};  // that products read; absent: the model's
+  // Weights that were packed as they were loaded; absent: each is packed when it is first used.
+  std::shared_ptr<autograd::PackedWeights> packed = {};
   bool graphs = false;        // steps of one token a sequence are recorded, on a GPU and one rank
   bool whole_images = false;  // ids below 0 side by side see each other, and come in one step
   bool image_axes = false;    // ids below 0 stand at rows and columns of their image

@@ -45,7 +45,7 @@ class StepRunner {
   /// How many kinds of steps were recorded (EngineShape::graphs).
   Index recordings() const { return graphs_ ? graphs_->recordings() : 0; }
   /// Of the weights that a step reads.
-  Index weight_bytes() const { return weights_.bytes(); }
+  Index weight_bytes() const { return weights_->bytes(); }
 
  private:
   struct Adapters {
@@ -77,7 +77,7 @@ class StepRunner {
   comm::GroupHandle sharers_;
   autograd::KeyValueCache cache_;
   autograd::LayerStates states_;
-  autograd::PackedWeights weights_;
+  std::shared_ptr<autograd::PackedWeights> weights_;
   ImageMemory images_;
   std::optional<PredictionHeads> heads_;
   std::optional<DecodeGraphs> graphs_;
