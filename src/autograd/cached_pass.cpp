@@ -1,12 +1,14 @@
-// Keeps what generation has beside weights: the cache of keys and values, states of recurrent
-// layers. All are allocated when a layer first asks, since a rank has only its layers.
+// Keeps what generation has beside parameters: packed weights, the cache of keys and values, states
+// of recurrent layers. All are allocated when a layer first asks, since a rank has only its layers.
 #include "autograd/cached_pass.h"
 
 #include <algorithm>
 #include <cstdint>
 
 #include "device/allocator.h"
+#include "kernels/linear/packed_matmul.h"
 #include "tensor/host_copy.h"
+#include "tensor/shape_alone.h"
 
 namespace mpitron::autograd {
 namespace {
@@ -111,6 +113,45 @@ Index LayerStates::bytes() const {
     }
   }
   return bytes;
+}
+
+/// [heads, n, k], one behind the other.
+Tensor PackedWeights::pack(const Tensor& weights) {
+  const Index heads = weights.shape()[0], n = weights.shape()[1], k = weights.shape()[2];
+  const Index bytes = kernels::packed_bytes(format_, n, k);
+  const Tensor packed = Tensor::empty(device_, {heads * bytes}, DType::u8);
+  for (Index head = 0; head < heads; ++head) {
+    device::launch(
+        device_.stream(),
+        kernels::PackWeight{.weight = weights.slice(0, head, head + 1).reshape({n, k}).view(),
+                            .packed = packed.slice(0, head * bytes, (head + 1) * bytes).view(),
+                            .format = format_});
+  }
+  bytes_ += packed.view().bytes();
+  return packed;
+}
+
+const Tensor& PackedWeights::of(const Parameter& weight) {
+  const auto [place, missing] = whole_.try_emplace(&weight);
+  if (missing) {
+    const Shape& shape = weight.value.shape();
+    place->second = pack(weight.value.reshape({1, shape[0], shape[1]}));
+  }
+  return place->second;
+}
+
+void PackedWeights::take(Parameter& weight) {
+  of(weight);
+  weight.value = tensor::shape_alone(weight.value);
+}
+
+const Tensor& PackedWeights::of_heads(const Parameter& weight, int part,
+                                      const std::function<Tensor()>& make) {
+  const auto [place, missing] = of_heads_.try_emplace({&weight, part});
+  if (missing) {
+    place->second = pack(make());
+  }
+  return place->second;
 }
 
 Adapter::Adapter(device::Device& device, DType type, Index number,

@@ -57,8 +57,8 @@ std::string no_recorded_steps(const config::ModelConfig& config) {
                                            : "";
 }
 
-/// By the name of its layer: encoders of images run without a cache, the up projection of latents is
-/// taken apart for its heads, and a tied table is looked up, too.
+/// By the name of its layer: encoders of images run without a cache, the up projection of latents
+/// is taken apart for its heads, and a tied table is looked up, too.
 bool in_products_alone(const autograd::Parameter& parameter) {
   constexpr auto kLayers = std::to_array<std::string_view>(
       {"linear_qkv", "linear_q", "linear_kv", "linear_proj", "linear_fc1", "linear_fc2",

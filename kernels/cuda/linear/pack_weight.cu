@@ -1,5 +1,5 @@
-// Numerical contract: that of packed_matmul.h, the host's bits. A warp takes one output feature; its
-// lanes take neighbouring inputs, so a weight is read once where it is in 4 bits and twice, the
+// Numerical contract: that of packed_matmul.h, the host's bits. A warp takes one output feature,
+// its lanes take neighbouring inputs. A weight is read once where it is in 4 bits, and twice, the
 // second time out of the cache, where a scale is that of all inputs.
 #include "kernels/cuda/common/reduce.cuh"
 #include "kernels/linear/packed_matmul.h"

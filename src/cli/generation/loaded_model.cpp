@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/packed_weights.h"
+#include "autograd/cached_pass.h"
 #include "cli/generation/adapter_folder.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"

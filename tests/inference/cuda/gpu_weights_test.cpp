@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "autograd/packed_weights.h"
 #include "inference/cached_engine.h"
 #include "support/host_runtime.h"
 #include "tests/inference/random_decoder.h"
