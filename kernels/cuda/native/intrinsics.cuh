@@ -96,9 +96,9 @@ inline __device__ void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4],
 }
 
 /// c += a b, exact in 32 bits, a of 16 x 32 unsigned and b of 32 x 8 signed bytes, by a warp. Lane
-/// l holds of a, four columns a word, rows l / 4 and l / 4 + 8 of columns l % 4 * 4, then of columns
-/// 16 further on; of b, four rows a word, rows l % 4 * 4, then rows 16 further on, of column l / 4;
-/// c as above. Source: PTX ISA, mma.m16n8k32.
+/// l holds of a, four columns a word, rows l / 4 and l / 4 + 8 of columns l % 4 * 4, then of
+/// columns 16 further on; of b, four rows a word, rows l % 4 * 4, then rows 16 further on, of
+/// column l / 4; c as above. Source: PTX ISA, mma.m16n8k32.
 inline __device__ void multiply_u8_s8(int (&c)[4], const std::uint32_t (&a)[4],
                                       const std::uint32_t (&b)[2]) {
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 "
