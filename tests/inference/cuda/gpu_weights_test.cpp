@@ -17,7 +17,9 @@ struct GpuWeightsCase {
   const char* name;
   Flags flags;
   WeightFormat format;
-  double tolerance = 1e-4;  // of log-probabilities: inputs next to a half may be rounded otherwise
+  // Of log-probabilities. Inputs that differ by rounding in fp32 may be rounded to neighbouring
+  // integers of 8 bits.
+  double tolerance = 1e-3;
 };
 void PrintTo(const GpuWeightsCase& one, std::ostream* out) {
   *out << one.name;
@@ -58,7 +60,7 @@ TEST_P(GpuWeightsTest, AnswersAsTheHostDoes) {
 
 /// A row's products are the same bits in any step.
 TEST_P(GpuWeightsTest, AnswersDoNotDependOnSteps) {
-  test::expect_same(answers("cuda", {16, 30, 2, 5}), answers("cuda", {8, 40, 4, 64}), 1e-5);
+  test::expect_same(answers("cuda", {16, 30, 2, 5}), answers("cuda", {8, 40, 4, 64}), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(
