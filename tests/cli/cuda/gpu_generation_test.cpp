@@ -79,6 +79,9 @@ TEST_F(GpuGenerationTest, AdaptersAnswerAsOnTheHost) {
   EXPECT_EQ(gpu.code, 0) << gpu.err;
   EXPECT_EQ(gpu.out, host.out);
   EXPECT_NE(gpu.out, run(command("generate", "host", prompt)).out);
+  const Words packed = adapted + Words{"--inference-weights", "int8"};
+  EXPECT_EQ(run(command("generate", "cuda", packed)).out,
+            run(command("generate", "host", packed)).out);
 }
 
 TEST_F(GpuGenerationTest, ReadsWeightsOfFewBitsAsTheHost) {
