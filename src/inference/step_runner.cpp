@@ -29,10 +29,10 @@ Index own_drafts_of(const models::Model& model, Index wanted) {
 }
 
 /// In the format that was asked for, else in the model's.
-std::shared_ptr<autograd::PackedWeights> packed_weights(device::Device& device,
+std::unique_ptr<autograd::PackedWeights> packed_weights(device::Device& device,
                                                         const models::Model& model,
                                                         const EngineShape& shape) {
-  return std::make_shared<autograd::PackedWeights>(
+  return std::make_unique<autograd::PackedWeights>(
       device, shape.weights.value_or(kernels::weight_format(model.config().params_dtype)));
 }
 
@@ -46,7 +46,8 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       sharers_(std::move(sharers)),
       cache_(device, piece_of(shape.blocks), shape.block_size),
       states_(device, shape.states),
-      weights_(shape.packed != nullptr ? shape.packed : packed_weights(device, model, shape)),
+      own_weights_(shape.packed != nullptr ? nullptr : packed_weights(device, model, shape)),
+      weights_(shape.packed != nullptr ? shape.packed : own_weights_.get()),
       images_(device, model) {
   const config::ModelConfig& config = model.config();
   const bool encodes = config.family().encoder_decoder;

@@ -77,7 +77,8 @@ class StepRunner {
   comm::GroupHandle sharers_;
   autograd::KeyValueCache cache_;
   autograd::LayerStates states_;
-  std::shared_ptr<autograd::PackedWeights> weights_;
+  std::unique_ptr<autograd::PackedWeights> own_weights_;  // null where they were packed before
+  autograd::PackedWeights* weights_;
   ImageMemory images_;
   std::optional<PredictionHeads> heads_;
   std::optional<DecodeGraphs> graphs_;

@@ -155,7 +155,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
 
 /// The device has the numbers of one weight at a time, so that a model fits whose numbers do not.
 void LoadedModel::load_packed(const ModelOptions& options, convert::TensorSource& ours) {
-  packed_ = std::make_shared<autograd::PackedWeights>(ranks_.device(),
+  packed_ = std::make_unique<autograd::PackedWeights>(ranks_.device(),
                                                       *kernels::weight_format(options.weights));
   convert::load_values(ranks_.device(), *model_, ours, [&](autograd::Parameter& parameter) {
     if (inference::in_products_alone(parameter)) {
@@ -221,7 +221,7 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
           .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),
           .weights = kernels::weight_format(options.weights),
-          .packed = packed_,
+          .packed = packed_.get(),
           .graphs = options.graphs};
 }
 

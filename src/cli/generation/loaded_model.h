@@ -75,7 +75,7 @@ class LoadedModel {
 
   GenerationRanks ranks_;
   std::unique_ptr<models::Model> model_;
-  std::shared_ptr<autograd::PackedWeights> packed_;  // of a GPU: in place of values
+  std::unique_ptr<autograd::PackedWeights> packed_;  // of a GPU: in place of values
   std::vector<inference::ServedAdapter> adapters_;
   Index adapters_read_ = 0;
   inference::EngineShape shape_;

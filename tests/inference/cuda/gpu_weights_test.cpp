@@ -26,9 +26,9 @@ void PrintTo(const GpuWeightsCase& one, std::ostream* out) {
 }
 
 /// Packs the weights of a model as a server does that loads it.
-std::shared_ptr<autograd::PackedWeights> packed_in_place(test::RandomDecoder& random,
+std::unique_ptr<autograd::PackedWeights> packed_in_place(test::RandomDecoder& random,
                                                          WeightFormat format) {
-  auto packed = std::make_shared<autograd::PackedWeights>(*random.device, format);
+  auto packed = std::make_unique<autograd::PackedWeights>(*random.device, format);
   for (autograd::Parameter& parameter : random.model.parameters()) {
     if (in_products_alone(parameter)) {
       packed->take(parameter);
@@ -45,8 +45,10 @@ class GpuWeightsTest : public ::testing::TestWithParam<GpuWeightsCase> {
     test::RandomDecoder random(flags, device::make_device(name));
     EngineShape shape = cut.shape(random.config);
     shape.weights = GetParam().format;
+    std::unique_ptr<autograd::PackedWeights> packed;
     if (!random.device->tensors_on_host()) {
-      shape.packed = packed_in_place(random, GetParam().format);
+      packed = packed_in_place(random, GetParam().format);
+      shape.packed = packed.get();
     }
     CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
     return random.answers(engine, {});
@@ -93,7 +95,8 @@ TEST(GpuWeights, AreReadByRecordedSteps) {
     test::RandomDecoder random({"--position-embedding-type", "rope", "--swiglu"},
                                device::make_device("cuda"));
     EngineShape shape = Cut{8, 40, 4, 64}.shape(random.config);
-    shape.packed = packed_in_place(random, WeightFormat::q4);
+    const auto packed = packed_in_place(random, WeightFormat::q4);
+    shape.packed = packed.get();
     shape.graphs = graphs;
     CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
     std::vector<Answer> all = random.answers(engine, {});
