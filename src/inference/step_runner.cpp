@@ -47,7 +47,6 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       cache_(device, piece_of(shape.blocks), shape.block_size),
       states_(device, shape.states),
       own_weights_(shape.packed != nullptr ? nullptr : packed_weights(device, model, shape)),
-      weights_(shape.packed != nullptr ? shape.packed : own_weights_.get()),
       images_(device, model) {
   const config::ModelConfig& config = model.config();
   const bool encodes = config.family().encoder_decoder;
@@ -59,7 +58,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   shape_.whole_images = config.vlm && config.vlm->sees_whole_images;
   shape_.image_axes = config.vlm && !config.mrope_section.empty();
   if (shape_.own_drafts > 0) {
-    heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, *weights_}, shape.slots);
+    heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights()}, shape.slots);
   }
   if (shape_.graphs) {
     graphs_.emplace(device, shape_);
@@ -220,7 +219,7 @@ void StepRunner::encode(const SequenceStep& sequence) {
   const autograd::CachedPass pass{.encodes = true,
                                   .cache = cache_,
                                   .states = states_,
-                                  .weights = *weights_,
+                                  .weights = weights(),
                                   .pieces = std::span(&piece, 1),
                                   .positions = on_device(device_, places_.positions),
                                   .table = table_of(std::span(&piece, 1), true)};
@@ -266,7 +265,7 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
   }
   const autograd::CachedPass pass{.cache = cache_,
                                   .states = states_,
-                                  .weights = *weights_,
+                                  .weights = weights(),
                                   .pieces = pieces_,
                                   .encoded = encoded_,
                                   .chunked = chunked,
@@ -290,7 +289,7 @@ std::span<const float> StepRunner::logits(const Var& hidden) {
     return {};
   }
   const autograd::CachedPass pass{
-      .cache = cache_, .states = states_, .weights = *weights_, .pieces = {}};
+      .cache = cache_, .states = states_, .weights = weights(), .pieces = {}};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Tensor all_rows =
       sharers() > 1 ? ops::join_first(context, hidden.value, *sharers_) : hidden.value;
@@ -323,7 +322,7 @@ std::span<const float> StepRunner::on_host(const Tensor& logits) {
 Tensor StepRunner::decode(const DecodeGraphs::Rows& rows) {
   const autograd::CachedPass pass{.cache = cache_,
                                   .states = states_,
-                                  .weights = *weights_,
+                                  .weights = weights(),
                                   .pieces = rows.pieces,
                                   .positions = rows.positions,
                                   .table = rows.table};
