@@ -117,8 +117,9 @@ struct Subject {
   }
   /// What a step reads and writes of a request's states.
   double moved_state_bytes() const {
+    const Index places = engine.shape().states + engine.shape().snapshots;
     return 2 * static_cast<double>(engine.runner().state_bytes()) /
-           static_cast<double>(std::max<Index>(engine.shape().states, 1));
+           static_cast<double>(std::max<Index>(places, 1));
   }
 };
 
@@ -329,12 +330,14 @@ void measure(Summary& summary, const Shape& shape, const Selection& selection) {
   for (const WeightFormat format : selection.formats) {
     models::GptModel model(config_of(shape, format), *device);
     model.initialize();
+    constexpr Index kSnapshots = 8;
     constexpr Index kBlocks = (1024 + 256) / kBlockSize * kMostRequests;
     CachedEngine engine(*device, model,
                         {.block_size = kBlockSize,
                          .blocks = kBlocks,
                          .slots = kMostRequests,
                          .states = inference::states_for(model.config(), kMostRequests),
+                         .snapshots = kSnapshots,
                          .weights = format},
                         shape.vocabulary);
     Subject subject{shape, format, engine, summary, selection.repetitions};
@@ -346,9 +349,7 @@ void measure(Summary& summary, const Shape& shape, const Selection& selection) {
     }
     prefill_rate(subject);
     if (format == WeightFormat::bf16) {
-      if (engine.shape().states == 0) {  // states are computed again
-        cached_prefix(subject);
-      }
+      cached_prefix(subject);
       speculation(subject);
       overhead(subject);
     }

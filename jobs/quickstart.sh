@@ -86,7 +86,7 @@ step "its curves as a page"
 show $mpitron report "$out/tensorboard" --output "$out/report.html" --title 'A small GPT on English text' || true # without Chart.js there is no page
 
 step "a server of it answers, and ends"
-serve=("$mpitron" serve --load "$out/model" "${tokenizer[@]}")
+serve=("$mpitron" serve --load "$out/model")
 "${serve[@]}" --port 0 >"$out/serve.log" 2>&1 &
 server=$!
 trap 'kill "$server" 2>/dev/null || true' EXIT
@@ -105,4 +105,4 @@ printf '\nEverything is below %s: tokenizer/, text_text_document.{bin,idx}, tens
 printf 'Serve it:  %s --port 5000\n' "${serve[*]}"
 printf "Ask it:    curl http://127.0.0.1:5000/v1/completions -d '%s'\n" "$ask"
 printf "       or  %s ask 127.0.0.1:5000 '%s'\n" "$mpitron" "$PROMPT"
-printf 'Or talk:   %s chat --load %s %s\n' "$mpitron" "$out/model" "${tokenizer[*]}"
+printf 'Or talk:   %s chat --load %s\n' "$mpitron" "$out/model"

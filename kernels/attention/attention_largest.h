@@ -13,7 +13,8 @@ using device::InOut;
 ///
 /// Numerical contract: q and k fp32, bf16 or fp16 with any strides but a contiguous last dimension;
 /// products summed in fp32 (reference: double); largest fp32.
-/// The window and the causal order hide the same pairs as in attention.h.
+/// The window, the causal order and the mask hide the same pairs as in attention.h; a chunk those
+/// of keys before the first position of the query's own chunk.
 struct AttentionLargest {
   static constexpr const char* name = "attention_largest";
   In q;           // [s, b, g, n/g, d]
@@ -23,10 +24,20 @@ struct AttentionLargest {
   bool causal = true;
   Index window = -1;         // keys before a query that it sees; -1: all
   SequenceMap queries = {};  // positions of the queries
+  Index chunk = 0;           // positions of a chunk; 0: all are one
+  In mask = {};              // [b or 1, s or 1, s_kv], u8, 1 = hidden; optional
 
   template <class F>
   void views(F&& f) const {
-    f("q", q), f("k", k), f("largest", largest);
+    f("q", q), f("k", k), f("largest", largest), f("mask", mask);
+  }
+
+  /// The first key that a query at this position may see.
+  constexpr Index first_key(Index at) const { return first_key(at, window, chunk); }
+  static constexpr Index first_key(Index at, Index window, Index chunk) {
+    const Index in_window = window < 0 || at < window ? 0 : at - window;
+    const Index in_chunk = chunk > 0 ? at - at % chunk : 0;
+    return in_window < in_chunk ? in_chunk : in_window;
   }
 };
 

@@ -37,10 +37,13 @@ Index rounded_chunks(const StepPlan& plan) {
 
 }  // namespace
 
-DecodeGraphs::DecodeGraphs(device::Device& device, const EngineShape& shape)
+DecodeGraphs::DecodeGraphs(device::Device& device, const EngineShape& shape, Index chunk)
     : device_(device),
       block_size_(shape.block_size),
-      most_blocks_((shape.max_positions + shape.block_size - 1) / shape.block_size) {}
+      most_blocks_((shape.max_positions + shape.block_size - 1) / shape.block_size),
+      chunk_(chunk) {
+  MPITRON_CHECK(chunk % block_size_ == 0, chunk, block_size_);
+}
 
 bool DecodeGraphs::serves(const StepPlan& plan) {
   return !plan.sequences.empty() &&
@@ -52,18 +55,25 @@ bool DecodeGraphs::serves(const StepPlan& plan) {
 }
 
 /// The memory of a new kind of step: ids, positions, and a table whose lists of blocks all have
-/// room for the longest sequence.
+/// room for the longest sequence. In front of the table stand the rows of that of chunks, which has
+/// the same lists and begins each of them where the row's chunk does.
 DecodeGraphs::Recorded& DecodeGraphs::graph_of(const StepPlan& plan) {
   const Index rows = rounded_rows(static_cast<Index>(plan.sequences.size()));
   const Index chunks = rounded_chunks(plan);
   const auto [place, missing] = graphs_.try_emplace({rows, chunks});
   Recorded& made = place->second;
   if (missing) {
-    made.numbers = Tensor::empty(device_, {rows * (4 + most_blocks_)}, DType::i64);
-    made.rows = {.pieces = {{.rows = rows, .first_position = chunks * kPositions - rows}},
+    const Index words = rows * (6 + most_blocks_), longest = chunks * kPositions;
+    made.numbers = Tensor::empty(device_, {words}, DType::i64);
+    made.rows = {.pieces = {{.rows = rows, .first_position = longest - rows}},
                  .ids = made.numbers.slice(0, 0, rows),
                  .positions = made.numbers.slice(0, rows, 2 * rows),
-                 .table = made.numbers.slice(0, 2 * rows, made.numbers.numel())};
+                 .table = made.numbers.slice(0, 4 * rows, words)};
+    if (chunk_ > 0) {
+      const Index within = std::max(rows, std::min(longest, chunk_));
+      made.rows.chunked = {{.rows = rows, .first_position = within - rows}};
+      made.rows.chunked_table = made.numbers.slice(0, 2 * rows, words);
+    }
   }
   return made;
 }
@@ -72,17 +82,22 @@ void DecodeGraphs::fill(const StepPlan& plan, Recorded& recorded) {
   const Index rows = recorded.rows.ids.numel();
   const Tensor host = tensor::empty_on_host(device_, recorded.numbers.shape(), DType::i64);
   auto* const ids = host.data<std::int64_t>();
-  auto *const positions = ids + rows, *const table = positions + rows;
-  std::fill(ids, table, 0);
-  std::fill_n(table, 2 * rows, -1);
+  auto *const positions = ids + rows, *const chunked = positions + rows;
+  auto* const table = chunked + 2 * rows;
+  std::fill(ids, chunked, 0);
+  std::fill_n(chunked, 4 * rows, -1);
   for (Index i = 0; i < static_cast<Index>(plan.sequences.size()); ++i) {
     const SequenceStep& sequence = plan.sequences[static_cast<std::size_t>(i)];
     const Index blocks = 2 * rows + i * most_blocks_;
     MPITRON_CHECK(static_cast<Index>(sequence.blocks.size()) <= most_blocks_,
                   sequence.blocks.size(), most_blocks_);
     ids[i] = sequence.tokens[0];
-    positions[i] = table[2 * i] = sequence.first_position;
+    const Index position = sequence.first_position;
+    const Index from = chunk_ > 0 ? position / chunk_ * chunk_ : 0;
+    positions[i] = table[2 * i] = position;
     table[2 * i + 1] = blocks;
+    chunked[2 * i] = position - from;
+    chunked[2 * i + 1] = 2 * rows + blocks + from / block_size_;
     std::ranges::copy(sequence.blocks, table + blocks);
   }
   tensor::copy_bytes(device_, host, recorded.numbers);

@@ -16,15 +16,18 @@ class DecodeGraphs {
   /// What a recorded pass reads: its numbers are set before each launch. Rows that only fill up
   /// have no place in the table.
   struct Rows {
-    std::vector<kernels::CachedPiece> pieces;  // as long as any that the graph serves
-    tensor::Tensor ids, positions;             // [rows], int64
-    tensor::Tensor table;                      // kernels::append_piece_table
+    std::vector<kernels::CachedPiece> pieces;   // as long as any that the graph serves
+    std::vector<kernels::CachedPiece> chunked;  // the same, of layers that attend within chunks
+    tensor::Tensor ids, positions;              // [rows], int64
+    tensor::Tensor table;                       // kernels::append_piece_table
+    tensor::Tensor chunked_table;               // of the rows' own chunks; absent without any
   };
   /// Queues the pass; returns the logits of all rows, fp32.
   using Pass = std::function<tensor::Tensor(const Rows&)>;
 
-  /// `shape`: completed by the model.
-  DecodeGraphs(device::Device& device, const EngineShape& shape);
+  /// `shape`: completed by the model. `chunk`: positions of a chunk that layers attend within,
+  /// which blocks fill; 0: none do.
+  DecodeGraphs(device::Device& device, const EngineShape& shape, Index chunk);
 
   /// Returns whether all sequences of the plan go on by the token that was drawn last.
   static bool serves(const StepPlan& plan);
@@ -45,7 +48,7 @@ class DecodeGraphs {
   void fill(const StepPlan& plan, Recorded& recorded);
 
   device::Device& device_;
-  Index block_size_, most_blocks_;
+  Index block_size_, most_blocks_, chunk_;
   Index recordings_ = 0;
   std::map<std::pair<Index, Index>, Recorded> graphs_;  // by rows and chunks of positions
 };

@@ -52,7 +52,6 @@ std::string no_recorded_steps(const config::ModelConfig& config) {
          : config::keeps_states(config, 1, config.all_layers())
              ? "layers with states read other places in each step"
          : config.family().encoder_decoder ? "a step looks at what an encoder has left"
-         : config.attention_chunk_size     ? "layers that attend within chunks see other blocks"
          : !no_cached_path(config).empty() ? "it runs without a cache"
                                            : "";
 }
@@ -82,6 +81,7 @@ std::unique_ptr<Engine> make_engine(device::Device& device, const models::Model&
                                     EngineShape shape, Index vocabulary) {
   if (no_cached_path(model.config()).empty()) {
     shape.states = states_for(model.config(), shape.slots);
+    shape.snapshots = shape.states > 0 ? shape.snapshots : 0;
     return std::make_unique<CachedEngine>(device, model, shape, vocabulary);
   }
   return std::make_unique<UncachedEngine>(device, model, shape, vocabulary);

@@ -27,6 +27,7 @@ struct EngineShape {
   Index block_owners = 1;       // block i of a sequence is one whose id leaves i's rest by this
   Index slots = 0;              // sequences that run at the same time
   Index states = 0;             // places for what layers carry beside keys; 0: none does
+  Index snapshots = 0;          // places behind those, kept for texts that begin alike
   Index max_step_tokens = 512;  // of all sequences of one step together
   Index max_positions = 0;      // longest sequence, prompt and answer
   Index own_drafts = 0;   // most tokens that the engine itself drafts behind a sequence's last

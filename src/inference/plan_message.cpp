@@ -108,8 +108,9 @@ ReceivedPlans::ReceivedPlans(std::span<const std::int64_t> words,
       sequence.own_drafts = numbers[10];
       sequence.seen = numbers[12];
       if (numbers[11] > 0) {
-        MPITRON_CHECK(static_cast<std::size_t>(numbers[11]) <= adapters.size(), numbers[11]);
-        sequence.adapter = adapters[static_cast<std::size_t>(numbers[11] - 1)].get();
+        const auto at = static_cast<std::size_t>(numbers[11] - 1);
+        MPITRON_CHECK(at < adapters.size() && adapters[at] != nullptr, numbers[11]);
+        sequence.adapter = adapters[at].get();
       }
     }
   }

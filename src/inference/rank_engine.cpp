@@ -5,6 +5,8 @@
 #include <chrono>
 #include <thread>
 
+#include "checkpoint/plan/agreement.h"
+
 // Several ranks as one engine. The first rank plans and broadcasts; all ranks compute; the first
 // rank of each replica's last stage returns logits. While nothing is to do, signs of life keep the
 // watchdogs of the waiting ranks quiet.
@@ -12,7 +14,8 @@
 namespace mpitron::inference {
 namespace {
 
-enum class Message : std::int64_t { step, sign_of_life, end };
+/// add_adapter: a folder, a word for each character; drop_adapter: a number.
+enum class Message : std::int64_t { step, sign_of_life, add_adapter, drop_adapter, end };
 
 /// A message is its kind, the number of all words, and words; what does not fit into the first
 /// broadcast comes with a second one.
@@ -66,6 +69,18 @@ void receive(comm::World& world, std::vector<std::int64_t>& words) {
   }
 }
 
+void append_text(const std::string& text, std::vector<std::int64_t>& words) {
+  words.insert(words.end(), text.begin(), text.end());
+}
+
+std::string text_of(std::span<const std::int64_t> words) {
+  std::string text;
+  for (const std::int64_t word : words) {
+    text.push_back(static_cast<char>(word));
+  }
+  return text;
+}
+
 /// The rank that has the logits of each replica.
 std::vector<Index> leaders_of(const comm::RankGrid& grid) {
   const comm::Grid& dense = grid.dense();
@@ -89,15 +104,15 @@ RankEngine::RankEngine(device::Device& device, const models::Model& model, const
       leaders_(leaders_of(grid)),
       nobody_(static_cast<std::size_t>(place.replicas), &nothing_),
       logits_(static_cast<std::size_t>(place.replicas)) {
-  const Index blocks = shape.blocks, states = shape.states;
+  const Index blocks = shape.blocks;
   shape_ = worker_.runner().shape();
   shape_.blocks = blocks / shape_.block_owners * shape_.block_owners;
-  shape_.states = states;
+  shape_.snapshots = shape.snapshots;
   // A first pass of everybody makes all layers take their memory.
   StepPlan first;
   const TokenIds ids = {0};
   const std::vector<Index> block = {0};
-  first.sequences.push_back({.tokens = ids, .blocks = block, .state_to = states - 1});
+  first.sequences.push_back({.tokens = ids, .blocks = block, .state_to = shape_.states - 1});
   const std::vector<const StepPlan*> plans(static_cast<std::size_t>(place.replicas), &first);
   start(plans);
   finish();
@@ -109,11 +124,36 @@ RankEngine::~RankEngine() {
 }
 
 void RankEngine::idle() {
+  drop_unused_adapters();
   words_.assign(2, 0);
   send_to_all(worker_.place().world, Message::sign_of_life, words_);
 }
 
+AdapterHandle RankEngine::load_adapter(const std::string& folder, const AdapterReader& read) {
+  words_.assign(2, 0);
+  append_text(folder, words_);
+  send_to_all(worker_.place().world, Message::add_adapter, words_);
+  AdapterHandle adapter = read_together(*worker_.place().world.all(), read, folder);
+  worker_.add(adapter);
+  return adapter;
+}
+
+/// An answer that was given up may leave rows of its adapter in steps under way: these end before.
+void RankEngine::drop_unused_adapters() {
+  for (const Index number : worker_.adapters().unused()) {
+    const Index since = unused_adapters_.try_emplace(number, ticks_).first->second;
+    if (flights_.empty() || ticks_ >= since + depth()) {
+      words_.assign(2, 0);
+      words_.push_back(number);
+      send_to_all(worker_.place().world, Message::drop_adapter, words_);
+      worker_.drop(number);
+      unused_adapters_.erase(number);
+    }
+  }
+}
+
 void RankEngine::tick(std::span<const StepPlan* const> plans) {
+  drop_unused_adapters();
   words_.assign(2, 0);
   append_plans(plans, words_);
   const std::size_t size = words_.size();
@@ -157,19 +197,27 @@ void RankEngine::finish() {
   }
 }
 
-/// Follows the first rank on all others: receives plans, runs them, and ends when it is told to.
+/// Follows the first rank on all others: receives plans, runs them, and ends when it is told to. A
+/// folder that cannot be read is the first rank's to tell.
 void RankEngine::follow(device::Device& device, const models::Model& model, const RankPlace& place,
-                        const EngineShape& shape, std::vector<AdapterHandle> adapters) {
+                        const EngineShape& shape, std::vector<AdapterHandle> adapters,
+                        const AdapterReader& read) {
   RankWorker worker(device, model, place, shape, std::move(adapters));
   std::vector<std::int64_t> words;
   for (;;) {
     receive(place.world, words);
     const auto kind = static_cast<Message>(words[0]);
+    const auto rest = std::span<const std::int64_t>(words).subspan(2);
     if (kind == Message::end) {
       return;
     }
     if (kind == Message::step) {
-      worker.tick(std::span<const std::int64_t>(words).subspan(2));
+      worker.tick(rest);
+    } else if (kind == Message::add_adapter) {
+      checkpoint::error_of(
+          [&] { worker.add(read_together(*place.world.all(), read, text_of(rest))); });
+    } else if (kind == Message::drop_adapter) {
+      worker.drop(rest[0]);
     }
   }
 }

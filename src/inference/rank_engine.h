@@ -1,4 +1,6 @@
 #pragma once
+#include <map>
+
 #include "inference/rank_worker.h"
 
 namespace mpitron::inference {
@@ -7,8 +9,8 @@ namespace mpitron::inference {
 /// collects the logits. Nobody else decides anything. The others call `follow`.
 class RankEngine : public Engine {
  public:
-  /// `grid`: of the world; `adapters`: all that requests may have. Collective with the others'
-  /// `follow`.
+  /// `grid`: of the world; `adapters`: those that requests may have from the start. Collective with
+  /// the others' `follow`.
   RankEngine(device::Device& device, const models::Model& model, const RankPlace& place,
              const comm::RankGrid& grid, EngineShape shape,
              std::vector<AdapterHandle> adapters = {});
@@ -28,10 +30,16 @@ class RankEngine : public Engine {
   }
   /// Shows the others that this rank lives.
   void idle() override;
+  /// Reads one adapter more, here by `read` and on the others by what they follow with: requests
+  /// may have it from now on, and when nobody has it any more all ranks free it. Errors as
+  /// read_together().
+  AdapterHandle load_adapter(const std::string& folder, const AdapterReader& read);
 
-  /// The part of every rank but the first: runs steps until the first one's engine ends.
+  /// The part of every rank but the first: runs steps until the first one's engine ends. `read`:
+  /// for load_adapter() of the first.
   static void follow(device::Device& device, const models::Model& model, const RankPlace& place,
-                     const EngineShape& shape, std::vector<AdapterHandle> adapters = {});
+                     const EngineShape& shape, std::vector<AdapterHandle> adapters = {},
+                     const AdapterReader& read = {});
 
  private:
   /// A step under way.
@@ -40,12 +48,14 @@ class RankEngine : public Engine {
     std::vector<Index> rows;  // wanted, of each replica
   };
   void tick(std::span<const StepPlan* const> plans);
+  void drop_unused_adapters();
 
   EngineShape shape_;
   RankWorker worker_;
   std::vector<Index> leaders_;  // the world's ranks that have the replicas' logits
   std::deque<Flight> flights_;
   Index ticks_ = 0;
+  std::map<Index, Index> unused_adapters_;  // their numbers, and the tick since which they are
   StepPlan nothing_;
   std::vector<const StepPlan*> nobody_;
   std::vector<std::int64_t> words_;

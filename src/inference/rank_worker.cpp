@@ -19,8 +19,13 @@ EngineShape with_stand_in(EngineShape shape, const RankPlace& place) {
   shape.blocks += place.groups.context->size();
   shape.own_drafts =
       place.groups.tensor->size() == place.world.size() ? shape.own_drafts : Index{0};
-  shape.states += shape.states > 0 ? 1 : 0;
+  shape.snapshots += shape.states > 0 ? 1 : 0;
   return shape;
+}
+
+/// The place that with_stand_in() adds.
+Index last_state(const EngineShape& shape) {
+  return shape.states + shape.snapshots - 1;
 }
 
 }  // namespace
@@ -47,7 +52,7 @@ RankWorker::RankWorker(device::Device& device, const models::Model& model, const
       runner_(device, model, with_stand_in(shape, place), place.groups.context),
       adapters_(std::move(adapters)),
       stand_in_blocks_{own_block_} {
-  runner_.know(adapters_);
+  runner_.know(adapters_.by_number());
   meet_neighbours();
 }
 
@@ -61,6 +66,16 @@ void RankWorker::meet_neighbours() const {
   if (place_.stage + 1 < place_.stages) {
     place_.groups.pipeline->send(number.view(), place_.stage + 1).wait();
   }
+}
+
+void RankWorker::add(AdapterHandle adapter) {
+  adapters_.add(std::move(adapter));
+  runner_.know(adapters_.by_number());
+}
+
+void RankWorker::drop(Index adapter) {
+  adapters_.drop(adapter);
+  runner_.know(adapters_.by_number());
 }
 
 Tensor RankWorker::receive_hidden(Index rows) {
@@ -90,7 +105,7 @@ void RankWorker::run(const StepPlan& plan, Index rows) {
 /// Takes the newest plans and runs those that were told as many ticks ago as this stage's number,
 /// so that all stages work at once on different steps.
 void RankWorker::tick(std::span<const std::int64_t> words) {
-  recent_.push_front(std::make_unique<ReceivedPlans>(words, adapters_));
+  recent_.push_front(std::make_unique<ReceivedPlans>(words, adapters_.by_number()));
   if (static_cast<Index>(recent_.size()) <= place_.stage) {
     return;  // nothing has come so far yet
   }
@@ -106,7 +121,7 @@ void RankWorker::tick(std::span<const std::int64_t> words) {
     plan.sequences.push_back({.tokens = stand_in_token_,
                               .blocks = stand_in_blocks_,
                               .logits_from = 1,
-                              .state_to = runner_.shape().states - 1});
+                              .state_to = last_state(runner_.shape())});
     run(plan, 1);
   } else {
     run(own, rows);

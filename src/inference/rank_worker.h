@@ -4,6 +4,7 @@
 
 #include "comm/groups/parallel_groups.h"
 #include "inference/plan_message.h"
+#include "inference/rank_adapters.h"
 #include "inference/step_runner.h"
 
 namespace mpitron::inference {
@@ -33,6 +34,10 @@ class RankWorker {
 
   /// The plans of a new step (append_plans), one for each replica.
   void tick(std::span<const std::int64_t> words);
+  /// Plans may name one adapter more, or one less: the same on all ranks, between ticks.
+  void add(AdapterHandle adapter);
+  void drop(Index adapter);
+  const RankAdapters& adapters() const { return adapters_; }
   /// Of the last stage: the wanted logits of what it ran last.
   std::span<const float> logits() const { return logits_; }
   const StepRunner& runner() const { return runner_; }
@@ -48,7 +53,7 @@ class RankWorker {
   RankPlace place_;
   Index own_block_;  // of the cache, for rows that stand in where others have some
   StepRunner runner_;
-  std::vector<AdapterHandle> adapters_;
+  RankAdapters adapters_;
   std::deque<std::unique_ptr<ReceivedPlans>> recent_;  // the newest first, one for each stage
   TokenIds stand_in_token_ = {0};
   std::vector<Index> stand_in_blocks_;

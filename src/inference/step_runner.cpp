@@ -45,7 +45,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       shape_(shape),
       sharers_(std::move(sharers)),
       cache_(device, piece_of(shape.blocks), shape.block_size),
-      states_(device, shape.states),
+      states_(device, shape.states + shape.snapshots),
       own_weights_(shape.packed != nullptr ? nullptr : packed_weights(device, model, shape)),
       images_(device, model) {
   const config::ModelConfig& config = model.config();
@@ -61,14 +61,16 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
     heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights()}, shape.slots);
   }
   if (shape_.graphs) {
-    graphs_.emplace(device, shape_);
+    graphs_.emplace(device, shape_, config.attention_chunk_size.value_or(0));
   }
 }
 
 void StepRunner::know(std::span<const AdapterHandle> adapters) {
   adapters_.known.clear();
   for (const AdapterHandle& each : adapters) {
-    adapters_.known.push_back(each.get());
+    if (each != nullptr) {
+      adapters_.known.push_back(each.get());
+    }
   }
 }
 
@@ -324,8 +326,10 @@ Tensor StepRunner::decode(const DecodeGraphs::Rows& rows) {
                                   .states = states_,
                                   .weights = weights(),
                                   .pieces = rows.pieces,
+                                  .chunked = rows.chunked,
                                   .positions = rows.positions,
-                                  .table = rows.table};
+                                  .table = rows.table,
+                                  .chunked_table = rows.chunked_table};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Index count = rows.ids.numel();
   const models::Batch batch{{models::kPositionIds, rows.positions.reshape({count, 1})},

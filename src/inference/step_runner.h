@@ -19,7 +19,7 @@ class StepRunner {
 
   const EngineShape& shape() const { return shape_; }
   /// Tells of all adapters that rows of any rank may have, where ranks share experts; the same on
-  /// all of them.
+  /// all of them. Null ones are passed over.
   void know(std::span<const AdapterHandle> adapters);
   /// Makes every layer take its memory and every product pack its weight.
   void warm_up();

@@ -38,7 +38,8 @@ struct MatrixPlan {
 /// `members`: the pieces of each, by rank; every matrix is whole over all of them. Matrices go to
 /// members that hold a part of them, the most expensive ones first, each to whom has least to do:
 /// the same plan on every rank. What several members hold is given by the owner, if it is one of
-/// them, else by the first.
+/// them, else by the first. In a world without peers all members seem to hold the same pieces:
+/// there each gives its own, as if it were another one.
 MatrixPlan plan_matrices(std::span<const std::vector<MatrixPiece>> members);
 
 /// A rank's pieces as numbers that travel, and back.

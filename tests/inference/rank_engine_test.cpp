@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "inference/cached_engine.h"
+#include "support/corpus.h"
 #include "support/host_runtime.h"
 #include "tests/inference/random_decoder.h"
 #include "tests/inference/rank_run.h"
+#include "tests/inference/shared_beginnings.h"
 #include "tests/inference/tiny_adapter.h"
 
 namespace mpitron::inference {
@@ -173,6 +175,71 @@ TEST(RankEngine, LayoutsOfLayersWithStatesAnswerAsOneRank) {
   expect_layouts_agree(
       config_of(test::letters("MG*M", 4)),
       {{"TP2", 2, {.tensor = 2}}, {"CP2", 2, {.context = 2}}, {"PP2 x DP2", 4, {.pipeline = 2}}});
+}
+
+/// On several ranks beginnings are shared as on one; what a layout computes does not change a bit.
+TEST(RankEngine, LayoutsShareBeginningsOfLayersWithStates) {
+  const config::ModelConfig config = config_of(test::letters("MG*M", 4));
+  EngineShape shape = shape_of(config);
+  shape.snapshots = 5;
+  const auto answers_in = [&](const Layout& layout, bool prefix_cache) {
+    test::SharedAnswers answers;
+    test::run_ranks(config, layout, "host", [&](const test::RankModel& rank) {
+      if (rank.world.rank() > 0) {
+        return RankEngine::follow(rank.device, rank.model, rank.place, shape);
+      }
+      RankEngine engine(rank.device, rank.model, rank.place, rank.grid, shape);
+      answers = test::answers_of_beginnings(engine, {.prefix_cache = prefix_cache});
+    });
+    return answers;
+  };
+  for (const Layout& layout : {Layout{"TP2", 2, {.tensor = 2}}, Layout{"CP2", 2, {.context = 2}},
+                               Layout{"PP2 x DP2", 4, {.pipeline = 2}}}) {
+    SCOPED_TRACE(layout.name);
+    const test::SharedAnswers got = answers_in(layout, true);
+    test::expect_same(got.answers, answers_in(layout, false).answers, 0);
+    EXPECT_GT(got.cached, 20);
+  }
+}
+
+/// Adapters come and go while answers of others are written.
+TEST(RankEngine, LoadsAdaptersOnAllRanks) {
+  const config::ModelConfig config =
+      config_of({"--group-query-attention", "--num-query-groups", "2", "--swiglu"});
+  const std::vector<Answer> want = alone(config, 2);
+  for (const Layout& layout :
+       {Layout{"TP2", 2, {.tensor = 2}}, Layout{"PP2", 2, {.pipeline = 2}}, Layout{"DP2", 2, {}}}) {
+    SCOPED_TRACE(layout.name);
+    test::run_ranks(config, layout, "host", [&](const test::RankModel& rank) {
+      Index read = 0;
+      std::weak_ptr<autograd::Adapter> first;
+      const AdapterReader reader = [&](const std::string& folder) {
+        EXPECT_EQ(first.expired(), read != 1) << "the first is freed before the third is read";
+        if (folder == "of rank 1" && rank.world.rank() == 1) {
+          throw_data("there is no such folder");
+        }
+        const AdapterHandle adapter =
+            test::UpdatedModel(config, rank.device,
+                               {.groups = rank.share.groups, .part = rank.share.part}, ++read)
+                .adapter(rank.device);
+        first = read == 1 ? adapter : first;
+        return adapter;
+      };
+      const EngineShape shape = shape_of(config);
+      if (rank.world.rank() > 0) {
+        return RankEngine::follow(rank.device, rank.model, rank.place, shape, {}, reader);
+      }
+      RankEngine engine(rank.device, rank.model, rank.place, rank.grid, shape);
+      std::vector<AdapterHandle> adapters = {engine.load_adapter("a long/folder", reader),
+                                             engine.load_adapter("another", reader)};
+      test::expect_same(answers_of(engine, {}, adapters), want, 1e-5);
+      adapters.clear();
+      engine.idle();
+      EXPECT_EQ(test::message_of([&] { engine.load_adapter("of rank 1", reader); }),
+                "rank 1 cannot read it: there is no such folder");
+      test::expect_same(answers_of(engine, {}, {}), alone(config, 0), 1e-5);
+    });
+  }
 }
 
 }  // namespace rank_engine_test

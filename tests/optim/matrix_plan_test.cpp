@@ -50,6 +50,15 @@ TEST(MatrixPlan, MembersShareTheWork) {
   EXPECT_EQ(owned, (std::map<Index, Index>{{0, 2}, {1, 2}}));
 }
 
+/// A replay of one rank sees its own pieces on every rank.
+TEST(MatrixPlan, AmongRanksThatAreNotThereEachGivesAPiece) {
+  const std::vector<std::vector<MatrixPiece>> members{half(7, 1, 1, 0), half(7, 1, 1, 0)};
+  const MatrixPlan plan = plan_matrices(members);
+  ASSERT_EQ(plan.rounds.size(), 1u);
+  EXPECT_EQ(plan.rounds[0][0].sources, plan.rounds[0][0].holders);
+  EXPECT_EQ(plan.rounds[0][0].sources.size(), 2u);
+}
+
 TEST(MatrixPlan, OnlyHoldersOwn) {
   std::vector<MatrixPiece> large{{.matrix = 1, .shape = {64, 64}, .numel = 64 * 64}};
   const std::vector<std::vector<MatrixPiece>> members{

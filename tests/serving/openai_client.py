@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What programs written for OpenAI's service expect, asked by its own client library. usage: openai_client.py http://HOST:PORT"""
+import json
 import sys
 import threading
 import urllib.request
@@ -90,7 +91,7 @@ def mistakes(client):
     for fields, word in (({"max_tokens": -1}, "max_tokens"), ({"temperature": -1}, "temperature"),
                          ({"max_tokens": 10_000}, "context"), ({"prompt": {}}, "prompt"), ({"n": 0}, "n must"),
                          ({"logprobs": 21}, "logprobs"), ({"suffix": "a"}, "suffix"), ({"stop": ["a"] * 17}, "stop"),
-                         ({"logit_bias": {"x": 1}}, "logit_bias"), ({"extra_body": {"guided_grammar": "a"}}, "guided_grammar")):
+                         ({"logit_bias": {"x": 1}}, "logit_bias"), ({"extra_body": {"guided_grammar": "a"}}, "line 1")):
         try:
             client.completions.create(**{**dict(model=MODEL, prompt=PROMPT), **fields})
         except openai.BadRequestError as error:
@@ -118,6 +119,33 @@ def chats(client):
         raise AssertionError("a template that fails was answered")
 
 
+def calls(client):
+    """Answers that have to call a function do, with arguments of its schema, whole and as a stream."""
+    def function(name, **properties):
+        schema = {"type": "object", "properties": properties, "required": list(properties)}
+        return {"type": "function", "function": {"name": name, "parameters": schema}}
+
+    tools = [function("turn", side={"enum": ["left", "right"]}), function("stop")]
+    ask = dict(model=MODEL, messages=[{"role": "user", "content": PROMPT}], max_tokens=120, temperature=0, tools=tools,
+               extra_body={"chat_template": "{{ messages[0].content }}"})
+    named = {"type": "function", "function": {"name": "turn"}}
+    choice = client.chat.completions.create(**ask, tool_choice=named).choices[0]
+    assert choice.finish_reason == "tool_calls" and choice.message.content is None, choice
+    call = choice.message.tool_calls[0].function
+    assert call.name == "turn" and json.loads(call.arguments)["side"] in ("left", "right"), call
+    deltas = [chunk.choices[0].delta for chunk in client.chat.completions.create(**ask, tool_choice=named, stream=True)]
+    assert [delta.tool_calls[0].function for delta in deltas if delta.tool_calls][0].arguments == call.arguments, deltas
+    either = client.chat.completions.create(**ask, tool_choice="required", parallel_tool_calls=False).choices[0].message
+    assert len(either.tool_calls) == 1 and either.tool_calls[0].function.name in ("turn", "stop"), either
+    named["function"]["name"] = "fly"
+    try:
+        client.chat.completions.create(**ask, tool_choice=named)
+    except openai.BadRequestError as error:
+        assert "it has turn, stop" in str(error), error
+    else:
+        raise AssertionError("a function that nobody offered was called")
+
+
 def metrics(client):
     """Prometheus' own parser reads /metrics; every histogram ends with all that it counted."""
     with urllib.request.urlopen(str(client.base_url).replace("/v1/", "/metrics")) as page:
@@ -132,7 +160,7 @@ def metrics(client):
 def main():
     client = openai.OpenAI(base_url=sys.argv[1] + "/v1", api_key="none", max_retries=0, timeout=60)
     failed = 0
-    for check in (completions, seeds, streams, log_probs, stops, chats, models, mistakes, metrics):
+    for check in (completions, seeds, streams, log_probs, stops, chats, calls, models, mistakes, metrics):
         try:
             check(client)
             print(f"ok      {check.__name__}")

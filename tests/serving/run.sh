@@ -32,7 +32,7 @@ done >text.jsonl
 "$mpitron" tokenizer train --input text.jsonl --vocab-size 300 --output-dir tokenizer >train.log
 tokenizer=(--tokenizer-type GPT2BPETokenizer --vocab-file tokenizer/vocab.json --merge-file tokenizer/merges.txt)
 "$mpitron" preprocess --input text.jsonl --output-prefix text "${tokenizer[@]}" --append-eod >>train.log
-"$mpitron" pretrain-gpt --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --max-position-embeddings 64 \
+"$mpitron" pretrain-gpt --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 64 --max-position-embeddings 256 \
   --position-embedding-type rope --transformer-impl local --attention-dropout 0 --hidden-dropout 0 \
   --micro-batch-size 8 --global-batch-size 8 --train-iters 60 --lr 3e-3 --lr-decay-style constant \
   --data-path text_text_document --split 100,0,0 --eval-iters 0 "${tokenizer[@]}" --save model --save-interval 60 >>train.log
@@ -70,7 +70,7 @@ if "$clients/bin/schemathesis" run "$address/openapi.json" --max-examples "${EXA
   --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance >schemathesis.log 2>&1; then
   printf 'ok      schemathesis\n'
 else
-  tail -n 60 schemathesis.log
+  tail -n 120 schemathesis.log
   status=1
 fi
 kill -TERM "$server"

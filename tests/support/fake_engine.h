@@ -18,7 +18,7 @@ class FakeEngine : public inference::Engine {
       : shape_(shape), depth_(depth), replicas_(static_cast<std::size_t>(replicas)) {
     for (Replica& replica : replicas_) {
       replica.cache.assign(static_cast<std::size_t>(shape.blocks * shape.block_size), -1);
-      replica.states.resize(static_cast<std::size_t>(shape.states));
+      replica.states.resize(static_cast<std::size_t>(shape.states + shape.snapshots));
     }
   }
 

@@ -16,8 +16,10 @@ struct Scores {
   Index queries, keys, samples, groups, heads, d;
   float scale;
   bool causal;
-  Index window;
   SequenceMap positions;
+  Index window, chunk;
+  const std::uint8_t* mask;
+  Index mask_sample, mask_query;  // strides; 0: the same for all
 
   explicit Scores(const AttentionLargest& a)
       : q(elements<T>(a.q)),
@@ -37,16 +39,25 @@ struct Scores {
         d(a.q.size(4)),
         scale(a.scale),
         causal(a.causal),
+        positions(a.queries),
         window(a.window),
-        positions(a.queries) {}
+        chunk(a.chunk),
+        mask(a.mask ? elements<std::uint8_t>(a.mask) : nullptr),
+        mask_sample(a.mask && a.mask.size(0) > 1 ? a.mask.stride(0) : 0),
+        mask_query(a.mask && a.mask.size(1) > 1 ? a.mask.stride(1) : 0) {}
 
   /// The largest score of a query, by the lanes of a warp.
   __device__ float of_query(Index sample, Index group, Index head, Index query, int lane) const {
     const T* const from = q + query * q_row + sample * q_sample + group * q_group + head * q_head;
     const T* const to = k + sample * k_sample + group * k_group;
     const Index at = positions(query), last = causal ? min(at + 1, keys) : keys;
+    const std::uint8_t* const hidden =
+        mask == nullptr ? nullptr : mask + sample * mask_sample + query * mask_query;
     float largest = -INFINITY;
-    for (Index key = window < 0 ? 0 : max(Index{0}, at - window); key < last; ++key) {
+    for (Index key = AttentionLargest::first_key(at, window, chunk); key < last; ++key) {
+      if (hidden != nullptr && hidden[key] != 0) {
+        continue;
+      }
       float product = 0;
       for (Index c = lane; c < d; c += kWarp) {
         product = fmaf(load(from + c, Width<1>())[0] * scale,

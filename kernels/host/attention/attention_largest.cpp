@@ -18,6 +18,7 @@ class Head {
  public:
   Head(const AttentionLargest& k, Index sample, Index group, Index head)
       : kernel_(k),
+        sample_(sample),
         keys_here_(k.k.size(0)),
         d_(k.q.size(4)),
         q_(k.q.as<T>() + sample * k.q.stride(1) + group * k.q.stride(2) + head * k.q.stride(3)),
@@ -39,8 +40,11 @@ class Head {
             static_cast<float>(q_[i * kernel_.q.stride(0) + c]) * kernel_.scale;
       }
       const Index at = kernel_.queries(i);
-      const Index first = kernel_.window < 0 ? 0 : std::max<Index>(0, at - kernel_.window);
-      for (Index j = first; j < (kernel_.causal ? at + 1 : keys_here_); ++j) {
+      const std::uint8_t* const hidden = hidden_from(i);
+      for (Index j = kernel_.first_key(at); j < (kernel_.causal ? at + 1 : keys_here_); ++j) {
+        if (hidden != nullptr && hidden[j] != 0) {
+          continue;
+        }
         const float* const key = keys_.data() + j * d_;
         const auto [sum] = simd::row_sums<1>(d_, [&](Index c, auto lanes, auto& sums) {
           sums[0] =
@@ -53,8 +57,16 @@ class Head {
   }
 
  private:
+  /// Marks of the keys that the mask hides from query `i`; null without a mask.
+  const std::uint8_t* hidden_from(Index i) const {
+    const device::ConstTensorView& mask = kernel_.mask;
+    return mask ? mask.as<std::uint8_t>() + (mask.size(0) > 1 ? sample_ * mask.stride(0) : 0) +
+                      (mask.size(1) > 1 ? i * mask.stride(1) : 0)
+                : nullptr;
+  }
+
   const AttentionLargest& kernel_;
-  Index keys_here_, d_;
+  Index sample_, keys_here_, d_;
   const T* q_;
   std::vector<float> keys_;
 };

@@ -8,6 +8,11 @@
 // How large a cache fits: bytes of a sequence's state and of a block, and the number of blocks.
 
 namespace mpitron::cli {
+namespace {
+
+constexpr double kGigabyte = 1 << 30;
+
+}  // namespace
 
 template <class F>
 void CacheSize::for_layers(config::LayerState state, F&& f) const {
@@ -44,27 +49,40 @@ Index CacheSize::block_bytes() const {
       .bytes();
 }
 
+double CacheSize::room(double gigabytes) const {
+  constexpr double kShareOfTheRest = 0.9;
+  return gigabytes > 0 ? gigabytes * kGigabyte : kShareOfTheRest * static_cast<double>(free_memory);
+}
+
+Index CacheSize::usual_snapshots(Index requests, double gigabytes) const {
+  constexpr Index kOfARequest = 4;
+  constexpr double kShare = 0.25;
+  const double left = room(gigabytes) - static_cast<double>(requests * state_bytes());
+  const Index wanted = kOfARequest * requests;
+  const Index bytes = std::max<Index>(snapshot_bytes(), 1);
+  return std::clamp(static_cast<Index>(kShare * left) / bytes, Index{0}, wanted);
+}
+
 /// Rounds a sequence's blocks up to the context ranks, which hold them in turn. States are
 /// subtracted first, as every request has its own. An explicit size is used up; without one no more
 /// is taken than all requests can fill.
 Index CacheSize::blocks(Index requests, double gigabytes) const {
-  constexpr double kGigabyte = 1 << 30, kShareOfTheRest = 0.9;
   const auto blocks_for = [&](Index tokens) { return (tokens + block_size - 1) / block_size; };
   const bool encodes = config.family().encoder_decoder;
   const Index of_one = encodes
                            ? blocks_for(config.decoder_seq_length) + blocks_for(config.seq_length)
                            : blocks_for(config.max_position_embeddings);
   const Index one = (of_one + context_ranks - 1) / context_ranks * context_ranks;
-  const auto states = static_cast<double>(requests * state_bytes());
-  const double room =
-      gigabytes > 0 ? gigabytes * kGigabyte : kShareOfTheRest * static_cast<double>(free_memory);
+  const auto states = static_cast<double>(requests * state_bytes() + snapshots * snapshot_bytes());
+  const double room = this->room(gigabytes);
   const auto keys = static_cast<double>(one / context_ranks * block_bytes());
   if (states + keys > room) {
     throw_usage(
         "a sequence of full length needs {:.3f} GB of keys and values on each rank, states of "
-        "--inference-max-requests {} need {:.3f} GB, and there are {:.3f}: give "
-        "--inference-dynamic-batching-buffer-size-gb more, or a smaller --inference-max-seq-length",
-        keys / kGigabyte, requests, states / kGigabyte, room / kGigabyte);
+        "--inference-max-requests {} and --inference-state-snapshots {} need {:.3f} GB, and there "
+        "are {:.3f}: give --inference-dynamic-batching-buffer-size-gb more, or a smaller "
+        "--inference-max-seq-length",
+        keys / kGigabyte, requests, snapshots, states / kGigabyte, room / kGigabyte);
   }
   if (block_bytes() == 0) {
     return one * requests;

@@ -119,8 +119,9 @@ std::unique_ptr<inference::Engine> GenerationRanks::engine(
 }
 
 void GenerationRanks::follow(const models::Model& model, const inference::EngineShape& shape,
-                             std::vector<inference::AdapterHandle> adapters) const {
-  inference::RankEngine::follow(*device_, model, place(), shape, std::move(adapters));
+                             std::vector<inference::AdapterHandle> adapters,
+                             const inference::AdapterReader& read) const {
+  inference::RankEngine::follow(*device_, model, place(), shape, std::move(adapters), read);
 }
 
 }  // namespace mpitron::cli

@@ -33,14 +33,16 @@ class GenerationRanks {
   void check(const config::ModelConfig& config, const std::string& path) const;
   /// Returns this rank's part of a model; `predicts` adds its depths of multi-token prediction.
   models::Model::Share share(const config::ModelConfig& config, bool predicts) const;
-  /// Makes the engine on the rank that leads, nullptr on others. `adapters` are all that requests
-  /// may name, which several ranks must know beforehand.
+  /// Makes the engine on the rank that leads, nullptr on others. `adapters` are those that requests
+  /// may name from the start.
   std::unique_ptr<inference::Engine> engine(
       const models::Model& model, const inference::EngineShape& shape,
       std::vector<inference::AdapterHandle> adapters = {}) const;
-  /// Takes part in the steps of the engine of rank 0; returns when that ends.
+  /// Takes part in the steps of the engine of rank 0, and reads the adapters that it loads by
+  /// `read`; returns when that engine ends.
   void follow(const models::Model& model, const inference::EngineShape& shape,
-              std::vector<inference::AdapterHandle> adapters = {}) const;
+              std::vector<inference::AdapterHandle> adapters = {},
+              const inference::AdapterReader& read = {}) const;
 
  private:
   inference::RankPlace place() const;

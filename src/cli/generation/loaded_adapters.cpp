@@ -38,6 +38,21 @@ inference::AdapterHandle LoadedModel::adapter(const std::string& wanted) const {
   throw_usage("--prompt-file: there is no adapter {}; there is {}", wanted, names);
 }
 
+void LoadedModel::follow() {
+  ranks_.follow(*model_, shape_, handles(),
+                [this](const std::string& folder) { return read_adapter(folder); });
+}
+
+inference::AdapterHandle LoadedModel::load_adapter(const std::string& folder) {
+  auto* const ranks = dynamic_cast<inference::RankEngine*>(engine.get());
+  if (ranks == nullptr) {
+    return read_adapter(folder);
+  }
+  return ranks->load_adapter(folder,
+                             [this](const std::string& path) { return read_adapter(path); });
+}
+
+/// Reads this rank's part; all ranks read the same folders in the same order, which numbers them.
 inference::AdapterHandle LoadedModel::read_adapter(const std::string& folder) {
   if (ranks_.on_gpu() && model_->config().multi_latent_attention) {
     throw_usage(

@@ -4,12 +4,14 @@
 
 #include "autograd/cached_pass.h"
 #include "cli/generation/adapter_folder.h"
+#include "cli/generation/model_tokenizer.h"
 #include "convert/model_logits.h"
 #include "convert/model_reader.h"
 #include "device/free_memory.h"
 #include "inference/engine_choice.h"
 #include "models/make_model.h"
 #include "utils/error.h"
+#include "utils/log.h"
 #include "utils/system/files.h"
 
 // From --load to an engine that generates: the checkpoint of any known format, its configuration
@@ -18,20 +20,6 @@
 
 namespace mpitron::cli {
 namespace {
-
-/// Takes the tokenizer of the options, else the tokenizer.json beside the model. Error(usage)
-/// without both.
-std::unique_ptr<tokenizers::Tokenizer> tokenizer_of(const ModelOptions& options) {
-  tokenizers::TokenizerOptions chosen = options.tokenizer;
-  if (chosen.type.empty()) {
-    if (!std::filesystem::exists(std::filesystem::path(options.load) / "tokenizer.json")) {
-      throw_usage("--tokenizer-type is missing: {} holds no tokenizer.json", options.load);
-    }
-    chosen.type = "HuggingFaceTokenizer";
-    chosen.tokenizer_model = options.load;
-  }
-  return tokenizers::make_tokenizer(chosen);
-}
 
 /// Makes a training configuration one of generation: no dropout, no noise on the router's input,
 /// no capacity of experts, which would let a token depend on its neighbours in the batch, and
@@ -73,6 +61,10 @@ void check_numbers(const ModelOptions& options) {
         "--inference-max-requests {} with {} tokens a step: allowed are 1 to 4096 requests "
         "and at least one token for each",
         options.max_requests, options.max_tokens);
+  }
+  if (options.snapshots < -1 || options.snapshots > 65536) {
+    throw_usage("--inference-state-snapshots {}: allowed are -1 (as many as usual) to 65536",
+                options.snapshots);
   }
   if (options.draft_tokens < 0 || options.draft_tokens > 64) {
     throw_usage("--num-speculative-tokens {}: allowed are 0 to 64", options.draft_tokens);
@@ -137,7 +129,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
                 config.family().title);
   }
   ranks_.check(config, "--load " + options.load);
-  tokenizer = tokenizer_of(options);
+  tokenizer = model_tokenizer(options.load, options.tokenizer, reader.description().tokenizer);
   if (tokenizer->vocab_size() > reader.description().stored_vocab_size()) {
     throw_usage("the tokenizer has {} ids, the model of --load {} has {}: choose its own tokenizer",
                 tokenizer->vocab_size(), options.load, reader.description().stored_vocab_size());
@@ -202,21 +194,39 @@ void LoadedModel::check_device(const ModelOptions& options,
   }
 }
 
+/// Tells the user of the memory that they take.
+Index LoadedModel::snapshots(const ModelOptions& options, const CacheSize& cache) const {
+  if (inference::states_for(config(), options.max_requests) == 0 || options.prefix_cache == "off") {
+    return 0;
+  }
+  const Index usual = cache.usual_snapshots(options.max_requests, options.cache_gigabytes);
+  const auto count = static_cast<Index>(ranks_.world().all()->reduce(
+      static_cast<double>(options.snapshots >= 0 ? options.snapshots : usual),
+      comm::Reduction::minimum));
+  log::info(
+      "states of up to {} beginnings of texts are kept in {:.1f} MB of the first rank "
+      "(--inference-state-snapshots)",
+      count, static_cast<double>(count * cache.snapshot_bytes()) / (1 << 20));
+  return count;
+}
+
 /// All ranks have as many blocks as the one that has the least memory left.
 inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) const {
-  const CacheSize cache{.config = model_->config(),
-                        .first_layer = model_->part().first_layer,
-                        .layers = model_->part().num_layers,
-                        .block_size = options.block_size,
-                        .tensor_ranks = options.layout.tensor,
-                        .context_ranks = options.layout.context,
-                        .free_memory = device::free_memory(ranks_.device())};
+  CacheSize cache{.config = model_->config(),
+                  .first_layer = model_->part().first_layer,
+                  .layers = model_->part().num_layers,
+                  .block_size = options.block_size,
+                  .tensor_ranks = options.layout.tensor,
+                  .context_ranks = options.layout.context,
+                  .free_memory = device::free_memory(ranks_.device())};
+  cache.snapshots = snapshots(options, cache);
   const Index blocks = cache.blocks(options.max_requests, options.cache_gigabytes);
   return {.block_size = options.block_size,
           .blocks = static_cast<Index>(
               ranks_.world().all()->reduce(static_cast<double>(blocks), comm::Reduction::minimum)),
           .slots = options.max_requests,
           .states = inference::states_for(model_->config(), options.max_requests),
+          .snapshots = cache.snapshots,
           .max_step_tokens = options.max_tokens,
           .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),

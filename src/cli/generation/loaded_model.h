@@ -22,6 +22,7 @@ struct ModelOptions {
   double cache_gigabytes = 0;  // 0: what the requests can need, or what is left
   std::string weights = "auto";
   std::string prefix_cache = "on";
+  Index snapshots = -1;  // beginnings of texts whose states are kept; -1: what is usual
   Index draft_tokens = 0;
   bool graphs = false;
   std::vector<std::string> adapters;  // of declare_adapters
@@ -36,6 +37,8 @@ struct ModelOptions {
   }
 };
 
+struct CacheSize;
+
 /// A model in memory that generates, with its tokenizer, on one rank or on many. Kokkos must run
 /// (device::HostRuntime). Collective.
 class LoadedModel {
@@ -46,16 +49,16 @@ class LoadedModel {
 
   /// Returns whether this rank answers; the others take part in its steps until its engine ends.
   bool leads() const { return ranks_.leads(); }
-  void follow() { ranks_.follow(*model_, shape_, handles()); }
+  void follow();
   /// Adapters of the option --adapter, in its order.
   const std::vector<inference::ServedAdapter>& adapters() const { return adapters_; }
   /// Returns the only adapter, null without --adapter. Error(usage) where several are given.
   inference::AdapterHandle only_adapter() const;
   /// Returns an adapter by its name, null for the model's. Error(usage) lists the names there are.
   inference::AdapterHandle adapter(const std::string& wanted) const;
-  /// Reads one adapter more; all ranks call it, on the engine's thread. Errors as
-  /// cli::read_adapter.
-  inference::AdapterHandle read_adapter(const std::string& folder);
+  /// Reads one adapter more; the rank that leads calls it, on the engine's thread, while the others
+  /// follow. Errors as cli::read_adapter; of several ranks, that of the first that has one.
+  inference::AdapterHandle load_adapter(const std::string& folder);
   const config::ModelConfig& config() const { return model_->config(); }
   /// The template of a Jinja file, or else the one that the tokenizer brings along; null where
   /// there is none.
@@ -70,8 +73,10 @@ class LoadedModel {
   void check_device(const ModelOptions& options, const config::ModelConfig& config) const;
   void read_model(const ModelOptions& options);
   void load_packed(const ModelOptions& options, convert::TensorSource& ours);
+  inference::AdapterHandle read_adapter(const std::string& folder);
   std::vector<inference::AdapterHandle> handles() const;
   inference::EngineShape engine_shape(const ModelOptions& options) const;
+  Index snapshots(const ModelOptions& options, const CacheSize& cache) const;
 
   GenerationRanks ranks_;
   std::unique_ptr<models::Model> model_;
@@ -93,17 +98,25 @@ struct CacheSize {
   Index block_size = 16;
   Index tensor_ranks = 1, context_ranks = 1;
   Index free_memory = mpitron::free_memory();  // bytes, of the host or the GPU
+  Index snapshots = 0;                         // beginnings of texts whose states are kept
 
   /// Bytes of one block on each rank that holds it, over all layers of its stage.
   Index block_bytes() const;
   /// Bytes that layers with a state carry of one sequence, twice: in front of a step and behind it.
   Index state_bytes() const;
+  /// Bytes of the states that are kept of one beginning of a text.
+  Index snapshot_bytes() const { return state_bytes() / 2; }
+  /// Returns how many beginnings are usually kept: four for each request, at most what fits into a
+  /// quarter of the memory that the states of requests leave.
+  Index usual_snapshots(Index requests, double gigabytes) const;
   /// Returns the blocks for `requests` sequences of full length, or what fits into `gigabytes` of
   /// each rank; with 0 at most a share of the memory that is left. Error(usage) with both numbers
   /// where that is less than one sequence needs.
   Index blocks(Index requests, double gigabytes) const;
 
  private:
+  /// Bytes for blocks and states.
+  double room(double gigabytes) const;
   /// f(number) of the stage's layers that carry such a state.
   template <class F>
   void for_layers(config::LayerState state, F&& f) const;

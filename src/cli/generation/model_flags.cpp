@@ -22,6 +22,10 @@ void ModelOptions::declare(Flags& flags) {
   flags.option("--inference-dynamic-batching-prefix-caching", prefix_cache,
                "whether prompts that begin alike share what is computed for them");
   flags.choices({"on", "off"});
+  flags.option("--inference-state-snapshots", snapshots,
+               "beginnings of texts whose states are kept for prompts that begin alike, of models "
+               "with Mamba or delta-net layers; -1: four for each of --inference-max-requests, at "
+               "most a quarter of the cache's memory");
   flags.option("--num-speculative-tokens", draft_tokens,
                "most tokens of an answer that are drafted, from what repeats in its text or by "
                "depths of multi-token prediction; drafts never change the text");

@@ -77,15 +77,7 @@ inference::ServedAdapters::Reader reader_of(const ServeFlags& o, LoadedModel& mo
   if (!o.adapter_loading) {
     return {};
   }
-  return [&model](const std::string& folder) { return model.read_adapter(folder); };
-}
-
-/// Refuses to load adapters where other ranks would have to read what the first one is told.
-void refuse_loading_on_ranks(const ServeFlags& o, Index ranks) {
-  if (o.adapter_loading && ranks > 1) {
-    throw_usage("--allow-adapter-loading: {} ranks serve the model; name adapters by --adapter",
-                ranks);
-  }
+  return [&model](const std::string& folder) { return model.load_adapter(folder); };
 }
 
 /// Checks every number against its range; Error(usage) names option, value and range.
@@ -151,7 +143,6 @@ int serve(const Arguments& arguments) {
   const auto on_failure = std::make_shared<comm::FailureHandler>();
   const std::shared_ptr<comm::World> world =
       launch_world(options.model.layout.timeout_minutes, nullptr, on_failure);
-  refuse_loading_on_ranks(options, world->size());
   const device::HostRuntime runtime;
   LoadedModel model(options.model, world);
   if (!model.leads()) {

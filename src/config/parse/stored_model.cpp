@@ -65,7 +65,13 @@ class StoredValues {
     }
     for (const auto& [name, value] : json_.items()) {
       const std::size_t slot = option_index().slot_of_dest(name);
-      if (slot != OptionIndex::kNotFound && !value.is_null() && belongs_to_model(slot)) {
+      if (slot == OptionIndex::kNotFound || value.is_null()) {
+        continue;
+      }
+      if (belongs_to_model(slot)) {
+        take(slot, value);
+        taken_[option_index().dest(slot)] = taken_value(slot, value);
+      } else if (contains(kStoredTokenizer, option_index().dest(slot))) {
         take(slot, value);
       }
     }
@@ -78,6 +84,7 @@ class StoredValues {
   }
 
   const OptionValues& values() const { return values_; }
+  bool names_tokenizer() const { return taken_.contains("tokenizer_type"); }
   std::string text() const { return taken_.dump(); }
 
   void refuse(const std::vector<Finding>& findings) const {
@@ -99,12 +106,17 @@ class StoredValues {
            !contains(kStoredUnread, dest);
   }
 
+  /// The value as it is told on: a list that is one word of the command line as that word.
+  static Json taken_value(std::size_t slot, const Json& value) {
+    const Option& option = option_index().option(slot);
+    const bool one_word = value.is_array() && option.kind == Kind::value;
+    return one_word ? Json(words_of(value, option).front()) : value;
+  }
+
   void take(std::size_t slot, const Json& value) {
     const Option& option = option_index().option(slot);
     const Origin origin{Origin::Source::yaml, source_};
     std::vector<std::string> words = words_of(value, option);
-    const bool one_word = value.is_array() && option.kind == Kind::value;
-    taken_[option_index().dest(slot)] = one_word ? Json(words.front()) : value;
     const bool off = option.kind == Kind::flag_off;
     if (value.is_boolean() && option.type == Type::boolean) {
       if (value.get<bool>() == off) {  // as without the flag
@@ -149,6 +161,9 @@ StoredModel read_stored_model(const std::string& configuration, const std::strin
   stored.refuse(broken_rules({values, run}));
   forget_training(run.model);
   StoredModel result{.model = std::move(run.model), .options = stored.text()};
+  if (stored.names_tokenizer()) {
+    result.tokenizer = run.data;
+  }
   const Index ids = values.maybe_integer("vocab_size").value_or(0);
   const bool adds_end = values.maybe_text("tokenizer_type").value_or("") == "NullTokenizer";
   result.vocab_size = ids > 0 && adds_end ? ids + 1 : ids;

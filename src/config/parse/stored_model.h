@@ -1,6 +1,8 @@
 #pragma once
+#include <optional>
 #include <string>
 
+#include "config/data_config.h"
 #include "config/model_config.h"
 
 namespace mpitron::config {
@@ -9,7 +11,8 @@ namespace mpitron::config {
 struct StoredModel {
   ModelConfig model;     // without what only training does: losses, 8-bit products, recomputation
   Index vocab_size = 0;  // ids of the tokenizer; 0: not known
-  std::string options;   // JSON: stored name -> value of those options that belong to a model
+  std::optional<TokenizerConfig> tokenizer;  // of the run, with paths as they were given to it
+  std::string options;  // JSON: stored name -> value of those options that belong to a model
 };
 
 /// Reads the options of a run's checkpoint (values_json, or the arguments of a Megatron checkpoint,

@@ -33,6 +33,10 @@ inline constexpr std::array kStoredOthers =
                                      "vocab_size",
                                      "padded_vocab_size",
                                      "tokenizer_type"});
+/// Options of the tokenizer whose ids the model reads, beside its type and number of ids.
+inline constexpr std::array kStoredTokenizer = std::to_array<std::string_view>(
+    {"vocab_file", "merge_file", "tokenizer_model", "vocab_extra_ids", "tiktoken_pattern",
+     "tiktoken_num_special_tokens", "tiktoken_special_tokens", "sft_tokenizer_prompt_format"});
 /// Options of these groups on how a run computes and what it watches; the reference stores kernels
 /// by numbers of its own.
 inline constexpr std::array kStoredUnread = std::to_array<std::string_view>(

@@ -8,6 +8,7 @@
 #include "config/global_batch_size.h"
 #include "config/model_family.h"
 #include "config/resolve/resolve.h"
+#include "config/resolve/unused_options.h"
 #include "config/sources/data_files.h"
 
 // Values that follow from others, as Megatron's validate_args fills them. Each derived value keeps
@@ -284,50 +285,6 @@ void derive_data(OptionValues& v, Reading& report) {
   }
 }
 
-/// Tells options without effect in this run and does not refuse them: scripts carry them over.
-void note_unused(const OptionValues& v, Reading& report) {
-  if (v.given("save_interval") && !v.has("save")) {
-    report.notices.push_back("save_interval has no effect without --save: nothing is saved");
-  }
-  for (const char* dest : {"recompute_method", "recompute_num_layers", "recompute_modules"}) {
-    if (v.given(dest) && !v.has("recompute_granularity")) {
-      report.notices.push_back(
-          fmt::format("{} has no effect without --recompute-granularity", dest));
-    }
-  }
-  for (const char* dest :
-       {"moe_ffn_hidden_size", "moe_shared_expert_intermediate_size", "moe_layer_freq",
-        "moe_router_load_balancing_type", "moe_router_score_function", "moe_router_topk",
-        "moe_router_enable_expert_bias", "moe_aux_loss_coeff", "moe_z_loss_coeff",
-        "moe_expert_capacity_factor", "moe_token_dispatcher_type", "moe_per_layer_logging"}) {
-    if (v.given(dest) && !v.has("num_experts")) {
-      report.notices.push_back(fmt::format("{} has no effect without --num-experts", dest));
-    }
-  }
-  for (const char* dest : {"optimizer_offload_fraction", "overlap_cpu_optimizer_d2h_h2d",
-                           "pin_cpu_grads", "pin_cpu_params"}) {
-    if (v.given(dest) && !v.flag("optimizer_cpu_offload")) {
-      report.notices.push_back(
-          fmt::format("{} has no effect without --optimizer-cpu-offload", dest));
-    }
-  }
-  if (v.given("loss_scale") && !scales_loss(v)) {
-    report.notices.push_back(
-        "loss_scale has no effect in fp32 without --use-distributed-optimizer");
-  }
-  if (v.given("moe_upcycling_granularity") && !v.flag("moe_use_upcycling")) {
-    report.notices.push_back("moe_upcycling_granularity has no effect without --moe-use-upcycling");
-  }
-  const bool rope = v.text("position_embedding_type") == "rope";
-  for (const char* dest :
-       {"rotary_percent", "rotary_interleaved", "use_rope_scaling", "no_rope_freq"}) {
-    if (v.given(dest) && !rope) {
-      report.notices.push_back(
-          fmt::format("{} has no effect without --position-embedding-type rope", dest));
-    }
-  }
-}
-
 }  // namespace
 
 /// Returns at least 1, so that what is derived from it stays sane where the layout does not divide;
@@ -359,7 +316,7 @@ void derive_values(OptionValues& values, Index world_size, Reading& report) {
   derive_batch(values);
   derive_schedule(values);
   derive_data(values, report);
-  note_unused(values, report);
+  note_unused_options(values, report);
 }
 
 }  // namespace mpitron::config

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -108,5 +109,8 @@ std::optional<Violation> divides(Index value, Index divisor, const std::string& 
 std::string nearest_multiples(std::string_view option, Index value, Index unit);
 /// Returns divisors of `value` around `wanted`, in the same form.
 std::string nearest_divisors(std::string_view option, Index value, Index wanted);
+/// Returns the numbers below and above `wanted` that are `legal`, in the same form.
+std::string nearest_legal(std::string_view option, Index wanted,
+                          const std::function<bool(Index)>& legal);
 
 }  // namespace mpitron::config

@@ -78,4 +78,20 @@ std::string nearest_divisors(std::string_view option, Index value, Index wanted)
   return alternatives(option, near);
 }
 
+/// Looks so far and no farther, so that sizes without a neighbour take no time.
+std::string nearest_legal(std::string_view option, Index wanted,
+                          const std::function<bool(Index)>& legal) {
+  constexpr Index kMost = 4096;
+  std::vector<Index> near;
+  for (const Index step : {Index{-1}, Index{1}}) {
+    for (Index away = 1; away <= kMost && wanted + step * away > 0; ++away) {
+      if (legal(wanted + step * away)) {
+        near.push_back(wanted + step * away);
+        break;
+      }
+    }
+  }
+  return alternatives(option, near);
+}
+
 }  // namespace mpitron::config

@@ -91,8 +91,18 @@ class Cutter {
          "stray_word",
          fmt::format("'{}'{} belongs to no option.", word,
                      at_ > 1 ? fmt::format(" behind '{}'", before) : std::string()),
-         word.starts_with('-') && word.size() > 2 ? "-" + word : "",
+         word.starts_with('-') && word.size() > 2 ? meant(before, word) : "",
          {word}});
+  }
+
+  /// A word with a dash is a value of the option before it, where that lacks one (--window-size
+  /// -1,0), or else a name with a dash too few.
+  static std::string meant(const std::string& before, const std::string& word) {
+    const std::size_t slot =
+        is_name(before) ? option_index().slot_of_name(before.substr(2)) : OptionIndex::kNotFound;
+    return slot != OptionIndex::kNotFound && option_index().option(slot).kind == Kind::value
+               ? before + "=" + word
+               : "-" + word;
   }
 
   const std::vector<std::string>& words_;

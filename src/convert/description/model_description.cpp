@@ -140,6 +140,7 @@ ModelDescription from_configuration(const std::string& json, const std::string& 
   config::StoredModel stored = config::read_stored_model(json, source);
   ModelDescription result{.model = std::move(stored.model),
                           .vocab_size = stored.vocab_size,
+                          .tokenizer = std::move(stored.tokenizer),
                           .options = std::move(stored.options)};
   ModelConfig& model = result.model;
   if (model.max_position_embeddings == 0) {  // rotary models of a run may leave it out

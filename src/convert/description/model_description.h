@@ -1,7 +1,9 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 
+#include "config/data_config.h"
 #include "config/model_config.h"
 
 namespace mpitron::convert {
@@ -12,6 +14,7 @@ struct ModelDescription {
   Index vocab_size = 0;  // rows that stand for tokens; 0: not known, all rows are taken
   Index iteration = -1;  // -1: a release, not a state of training
   Index consumed_train_samples = 0;
+  std::optional<config::TokenizerConfig> tokenizer;  // of a run
   std::string options;     // JSON of the options that it was read from; empty: of no run
   std::string model_type;  // Hugging Face's name of the family: "llama"; empty: not known
   /// Name -> bytes of what travels along unread: tokenizer files, and the config.json that it came

@@ -43,7 +43,7 @@ class ByteAutomaton {
 
  private:
   /// Of a state: counts within counts would have a server walk for seconds behind each token.
-  static constexpr std::size_t kMostPlaces = 2'000;
+  static constexpr std::size_t kMostPlaces = 500;
   static constexpr State kUnknown = -2;
 
   struct Place {

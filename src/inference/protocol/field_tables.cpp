@@ -48,14 +48,15 @@ constexpr std::array kShared = {
     FieldRule{"guided_regex", FieldType::text, 0, 0,
               "a regular expression that matches the whole answer"},
     FieldRule{"guided_choice", FieldType::list, 0, 0, "texts of which the answer is one"},
+    FieldRule{"guided_grammar", FieldType::text, 0, 0, "a grammar (GBNF) that the answer obeys"},
+    FieldRule{"structured_outputs", FieldType::object, 0, 0,
+              "json, regex, choice or grammar: other names of the four above"},
     FieldRule{"bad_words", FieldType::texts, 0, 64,
               "words of one token that the answer does not have"},
     FieldRule{"return_tokens_as_token_ids", FieldType::boolean, 0, 0,
               "log-probabilities name token_id:ID"},
     FieldRule{"cache_salt", FieldType::text, 0, 0,
               "shares cached beginnings with equal salts only"},
-    FieldRule{"guided_grammar", FieldType::absent},
-    FieldRule{"structured_outputs", FieldType::absent},
     FieldRule{"use_beam_search", FieldType::absent},
     FieldRule{"prompt_logprobs", FieldType::absent},
     FieldRule{"logits_processors", FieldType::absent},
@@ -91,7 +92,10 @@ constexpr std::array kChat = {
     FieldRule{"logprobs", FieldType::boolean, 0, 0, "whether log-probabilities are listed"},
     FieldRule{"top_logprobs", FieldType::integer, 0, 20,
               "likeliest tokens that are listed beside each"},
-    FieldRule{"tool_choice", FieldType::any, 0, 0, "none or auto"}};
+    FieldRule{"tool_choice", FieldType::any, 0, 0,
+              "none, auto, required, or the function that answers call"},
+    FieldRule{"parallel_tool_calls", FieldType::boolean, 0, 0,
+              "whether an answer may have several calls; true unless given"}};
 
 constexpr std::array kTokenize = {
     FieldRule{"prompt", FieldType::text, 0, 0, "a text"},

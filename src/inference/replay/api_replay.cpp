@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inference/protocol/router.h"
 #include "inference/replay/replay_row.h"
+#include "inference/routing/router.h"
 #include "utils/error.h"
 
 // Recorded requests to Megatron's server, asked of this program's router without a socket; status,

@@ -28,7 +28,9 @@ class BlockPool {
   /// Blocks that take() can hand out, of all owners or of one.
   Index available() const;
   Index available(Index owner) const { return shelves_[at(owner)].count(); }
-  Index users(Index block) const { return blocks_[static_cast<std::size_t>(block)].users; }
+  Index users(Index block) const { return blocks_[at(block)].users; }
+  /// The key by which a block was known last.
+  const Hash128& key(Index block) const { return blocks_[at(block)].key; }
 
   /// A full block, and the key that stands for all tokens up to its end.
   struct Known {

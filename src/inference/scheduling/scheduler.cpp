@@ -12,10 +12,26 @@
 
 namespace mpitron::inference {
 
+namespace {
+
+/// An interval of a step's tokens cuts no step that a prompt has alone.
+KeptPositions positions_of(const EngineShape& shape, const SchedulerSettings& settings) {
+  constexpr Index kInterval = 512;
+  const Index block = shape.block_size;
+  const Index wanted = settings.state_interval > 0 ? settings.state_interval
+                                                   : std::max(kInterval, shape.max_step_tokens);
+  return {.block_size = block,
+          .interval = std::max<Index>(1, wanted / block) * block,
+          .least = settings.state_least};
+}
+
+}  // namespace
+
 Scheduler::Scheduler(const EngineShape& shape, SchedulerSettings settings, Index depth)
     : shape_(shape),
       settings_(settings),
-      blocks_(shape, settings.prefix_cache && shape.states == 0),  // states end where texts do
+      blocks_(shape, settings.prefix_cache),
+      positions_(positions_of(shape, settings)),
       steps_(depth) {
   for (Index slot = shape.slots - 1; slot >= 0; --slot) {
     free_slots_.push_back(slot);
@@ -39,6 +55,13 @@ void Scheduler::add(Sequence& sequence) {
 
 Index Scheduler::whole(const Sequence& sequence, Index tokens, Index most) const {
   return shape_.whole_images ? cut_at_images(sequence, tokens, most) : tokens;
+}
+
+/// How many tokens of a sequence the step has room for, up to where its states are to be kept.
+Index Scheduler::piece(const Sequence& sequence) const {
+  const Index tokens = std::min(sequence.size() - sequence.computed, budget_);
+  const bool cuts = blocks_.keeps_states() && !decodes(sequence);
+  return whole(sequence, cuts ? positions_.cut(sequence, tokens) : tokens, room_);
 }
 
 void Scheduler::stop_running(Sequence& sequence) {
@@ -94,6 +117,12 @@ Index Scheduler::state_place(const Sequence& sequence, bool other) const {
   return sequence.slot * of_slot + (other && of_slot > 1 ? 1 : 0);
 }
 
+Index Scheduler::state_before(const Sequence& sequence) const {
+  return sequence.computed == 0       ? -1
+         : sequence.states.place >= 0 ? sequence.states.place
+                                      : state_place(sequence, sequence.states.other);
+}
+
 /// Plans `tokens` of the sequence, all of its drafts, and those that the engine is to make.
 void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
   const Index first = sequence.computed, next = first + tokens;
@@ -113,8 +142,8 @@ void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
        .blocks = sequence.blocks,
        .logits_from = from,
        .seen = shape_.image_axes ? count_seen(sequence, first) : 0,
-       .state_from = first > 0 ? state_place(sequence, sequence.other_state) : -1,
-       .state_to = state_place(sequence, !sequence.other_state),
+       .state_from = state_before(sequence),
+       .state_to = state_place(sequence, !sequence.states.other),
        .encoder_tokens =
            sequence.encoder.done ? std::span<const TokenId>() : sequence.encoder.tokens,
        .encoder_blocks = sequence.encoder.blocks,
@@ -156,8 +185,7 @@ Index Scheduler::add_drafts(Sequence& sequence, Index tokens) {
 
 /// How many tokens of a running sequence the step has blocks for; it may be preempted.
 Index Scheduler::plan_tokens(Sequence& sequence) {
-  const Index tokens =
-      whole(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
+  const Index tokens = piece(sequence);
   if (grow(sequence, sequence.computed + tokens)) {
     return tokens;
   }
@@ -216,7 +244,7 @@ void Scheduler::start_running(Sequence& sequence) {
   free_slots_.pop_back();
   sequence.leader = nullptr;
   sequence.under_way = false;
-  sequence.other_state = false;
+  sequence.states.other = false;
   running_.push_back(&sequence);
 }
 
@@ -230,8 +258,8 @@ bool Scheduler::fork(Sequence& running, Sequence& waiting) {
   start_running(waiting);
   blocks_.share(running, waiting);
   if (shape_.states > 0) {
-    forked_states_.push_back(
-        {state_place(running, running.other_state), state_place(waiting, false)});
+    state_copies_.push_back(
+        {state_place(running, running.states.other), state_place(waiting, false)});
   }
   return true;
 }
@@ -249,8 +277,7 @@ bool Scheduler::try_admit(Sequence& sequence) {
     return false;
   }
   blocks_.find_prefix(sequence);
-  const Index tokens =
-      whole(sequence, std::min(sequence.size() - sequence.computed, budget_), room_);
+  const Index tokens = piece(sequence);
   if (tokens == 0 || !blocks_.has_room(sequence)) {
     blocks_.give_back(sequence);
     return false;
@@ -324,7 +351,7 @@ void Scheduler::group_by_adapter() {
 const StepPlan& Scheduler::plan() {
   steps_.start();
   plan_.clear();
-  plan_.state_copies.swap(forked_states_);
+  plan_.state_copies.swap(state_copies_);
   budget_ = room_ = shape_.max_step_tokens;
   const Index before = preemptions_;
   plan_running(true);
@@ -335,6 +362,9 @@ const StepPlan& Scheduler::plan() {
   }
   drop_preempted();
   group_by_adapter();
+  if (plan_.sequences.empty() && plan_.block_copies.empty()) {
+    plan_.state_copies.swap(state_copies_);  // they can wait for a step that does more
+  }
   if (!plan_.empty()) {
     steps_.begin();
   }
@@ -388,12 +418,17 @@ void Scheduler::computed(const StepPart& part, Index drawn) {
     sequence.computed += part.tokens - part.drafts + drawn;
   } else if (drawn == part.drafts) {  // else the state in front of the step is the last right one
     sequence.computed += part.tokens;
-    sequence.other_state = !sequence.other_state;
+    sequence.states.other = !sequence.states.other;
+    sequence.states.place = -1;
   }
   blocks_.remember(sequence);
+  if (const auto place = blocks_.keep_states(sequence, positions_)) {
+    state_copies_.push_back({state_place(sequence, sequence.states.other), *place});
+  }
 }
 
 void Scheduler::abandon() {
+  blocks_.forget_states();  // of which some may not have been copied
   for (; under_way() > 0; end_oldest()) {
     for (const StepPart& part : oldest()) {
       if (part.sequence != nullptr) {

@@ -17,6 +17,9 @@ struct SchedulerSettings {
   // a quarter of this number for each request that reads its prompt; 0: as many as the step has
   // room for.
   Index prompt_tokens_beside_answers = 0;
+  // KeptPositions of states; 0: 512, or what a step has where that is more.
+  Index state_interval = 0;
+  Index state_least = 64;
 };
 
 /// Chooses which sequences run in the next step, with how many tokens and on which blocks. Tokens
@@ -70,6 +73,8 @@ class Scheduler {
   Index drafted_tokens() const { return drafted_; }
   Index drawn_drafts() const { return drawn_drafts_; }
   Index blocks_free() const { return blocks_.available(); }
+  /// Counts beginnings of texts whose states are kept.
+  Index kept_states() const { return blocks_.kept_states(); }
   const EngineShape& shape() const { return shape_; }
 
  private:
@@ -80,6 +85,7 @@ class Scheduler {
   void limit_prompts();
   Index plan_tokens(Sequence& sequence);
   Index whole(const Sequence& sequence, Index tokens, Index most) const;
+  Index piece(const Sequence& sequence) const;
   Index add_drafts(Sequence& sequence, Index tokens);
   void admit();
   bool try_admit(Sequence& sequence);
@@ -90,15 +96,17 @@ class Scheduler {
   void stop_running(Sequence& sequence);
   void preempt(Sequence& sequence);
   Index state_place(const Sequence& sequence, bool other) const;
+  Index state_before(const Sequence& sequence) const;
 
   EngineShape shape_;
   SchedulerSettings settings_;
   SequenceBlocks blocks_;
+  KeptPositions positions_;  // where states are kept
   PromptLookup lookup_;
   std::vector<Index> free_slots_;
   std::deque<Sequence*> waiting_;
-  std::vector<Sequence*> running_;  // in the order in which they began
-  std::vector<PlaceCopy> forked_states_;
+  std::vector<Sequence*> running_;       // in the order in which they began
+  std::vector<PlaceCopy> state_copies_;  // of the next step
   StepPlan plan_;
   StepsUnderWay steps_;
   Index budget_ = 0, draft_budget_ = 0;  // tokens that the step under construction may still have

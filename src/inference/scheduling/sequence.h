@@ -21,6 +21,14 @@ struct DraftPaces {
   DraftPace lookup, own;
 };
 
+/// Where states of a sequence lie, and those that are kept of its beginnings.
+struct SequenceStates {
+  bool other = false;  // which of its slot's places holds those at `computed`
+  Index place = -1;    // that its first step goes on from; -1: one of its slot's
+  Index last = 0;      // its tokens up to the last states that are kept
+  Index known = 0;     // its first tokens that were computed before, with or without states
+};
+
 /// One answer in the making, as the scheduler sees it: tokens, blocks and progress.
 struct Sequence {
   TokenIds tokens = {};  // prompt, then answer, then the drafts of a step under way
@@ -37,7 +45,7 @@ struct Sequence {
   Index drafts = 0;  // tokens at the end that nobody has drawn
   Index slot = -1;   // -1: not running
   bool under_way = false;
-  bool other_state = false;  // which of its slot's places for states holds the one at `computed`
+  SequenceStates states = {};
   std::vector<Index> blocks = {};
   std::vector<Hash128> keys = {};  // of full blocks that can be found
   Index computed = 0;              // tokens whose keys, values and states are in the cache

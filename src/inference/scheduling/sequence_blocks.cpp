@@ -1,15 +1,25 @@
 // Keeps the table of blocks of each sequence. Blocks that several sequences read are copied before
-// one writes; full ones are found again by later prompts that begin with the same tokens.
+// one writes; full ones are found again by later prompts that begin with the same tokens, states as
+// long as the block that leads to them is known.
 #include "inference/scheduling/sequence_blocks.h"
 
 #include <algorithm>
 
 namespace mpitron::inference {
 
+/// Takes a block, which forgets what it held, and with it the states behind that.
+std::optional<Index> SequenceBlocks::take_fresh(Index owner) {
+  const std::optional<Index> block = pool_.take(owner);
+  if (block) {
+    snapshots_.forget(pool_.key(*block));
+  }
+  return block;
+}
+
 /// Takes block `number` of a sequence.
 bool SequenceBlocks::take(std::size_t number, const MakeRoom& make_room, Index& block) {
   for (;;) {
-    if (const auto taken = pool_.take(owner_of(number))) {
+    if (const auto taken = take_fresh(owner_of(number))) {
       block = *taken;
       return true;
     }
@@ -44,7 +54,7 @@ bool SequenceBlocks::grow(Sequence& sequence, Index tokens, std::vector<PlaceCop
 
 Index SequenceBlocks::room_behind(Sequence& sequence, Index most) {
   while (static_cast<Index>(sequence.blocks.size()) < blocks_for(sequence.size() + most)) {
-    const auto block = pool_.take(owner_of(sequence.blocks.size()));
+    const auto block = take_fresh(owner_of(sequence.blocks.size()));
     if (!block) {
       break;
     }
@@ -78,7 +88,7 @@ bool SequenceBlocks::has_room(const Sequence& sequence) const {
 void SequenceBlocks::take_encoded(Sequence& sequence) {
   const auto encoded = static_cast<Index>(sequence.encoder.tokens.size());
   while (static_cast<Index>(sequence.encoder.blocks.size()) < blocks_for(encoded)) {
-    sequence.encoder.blocks.push_back(*pool_.take());
+    sequence.encoder.blocks.push_back(*take_fresh(0));
   }
 }
 
@@ -91,6 +101,7 @@ void SequenceBlocks::share(const Sequence& other, Sequence& sequence) {
   sequence.encoder.blocks = other.encoder.blocks;
   sequence.encoder.done = other.encoder.done;
   sequence.computed = other.computed;
+  sequence.states = {.last = other.states.last, .known = other.states.known};
 }
 
 /// The last ones first: prefixes stay longest.
@@ -105,6 +116,7 @@ void SequenceBlocks::give_back(Sequence& sequence) {
   sequence.encoder.blocks.clear();
   sequence.keys.clear();
   sequence.computed = 0;
+  sequence.states = {};
   sequence.encoder.done = false;
 }
 
@@ -112,6 +124,15 @@ void SequenceBlocks::give_back(Sequence& sequence) {
 std::span<const TokenId> SequenceBlocks::ids_of(const Sequence& sequence, Index first) const {
   return std::span(sequence.tokens)
       .subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(block_size_));
+}
+
+/// Tells whether a sequence can go on behind the known blocks that it has: a block that ends in an
+/// image depends on what comes behind it, which may be another image; layers with states need
+/// theirs.
+bool SequenceBlocks::begins_here(const Sequence& sequence) const {
+  const auto last = static_cast<std::size_t>(sequence.computed - 1);
+  return !(whole_images_ && sequence.tokens[last] < 0) &&
+         !(keeps_states_ && !snapshots_.has(sequence.keys.back()));
 }
 
 /// Finds the longest prefix of full blocks that the pool knows, block after block. A prompt whose
@@ -130,13 +151,16 @@ void SequenceBlocks::find_prefix(Sequence& sequence) {
     sequence.keys.push_back(key);
     sequence.computed += block_size_;
   }
-  // A block that ends in an image depends on what comes behind it, which may be another image.
-  while (whole_images_ && sequence.computed > 0 &&
-         sequence.tokens[static_cast<std::size_t>(sequence.computed - 1)] < 0) {
+  sequence.states = {.known = sequence.computed};
+  while (sequence.computed > 0 && !begins_here(sequence)) {
     pool_.give_back(sequence.blocks.back());
     sequence.blocks.pop_back();
     sequence.keys.pop_back();
     sequence.computed -= block_size_;
+  }
+  sequence.states.last = sequence.computed;
+  if (keeps_states_ && sequence.computed > 0) {
+    sequence.states.place = snapshots_.use(sequence.keys.back());
   }
 }
 
@@ -148,6 +172,17 @@ void SequenceBlocks::remember(Sequence& sequence) {
     const auto ids = ids_of(sequence, static_cast<Index>(index) * block_size_);
     sequence.keys.push_back(pool_.remember(sequence.blocks[index], before, ids));
   }
+}
+
+/// States are known by the last full block, which may be another one of the same tokens.
+std::optional<Index> SequenceBlocks::keep_states(Sequence& sequence,
+                                                 const KeptPositions& positions) {
+  const auto use = keeps_states_ ? positions.use_at(sequence, sequence.computed) : std::nullopt;
+  if (!use) {
+    return std::nullopt;
+  }
+  sequence.states.last = sequence.computed;
+  return snapshots_.keep(sequence.keys.back(), *use);
 }
 
 }  // namespace mpitron::inference

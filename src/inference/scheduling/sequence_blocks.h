@@ -2,20 +2,23 @@
 #include <functional>
 
 #include "inference/scheduling/block_pool.h"
-#include "inference/scheduling/sequence.h"
+#include "inference/scheduling/kept_positions.h"
 
 namespace mpitron::inference {
 
 /// The blocks of a scheduler's sequences: taken as they grow, shared until somebody writes, found
-/// again by the tokens that lead to them.
+/// again by the tokens that lead to them. Where layers carry states, a beginning is found up to
+/// where these are kept, too.
 class SequenceBlocks {
  public:
   /// `finds_prefixes`: full blocks are found again.
   SequenceBlocks(const EngineShape& shape, bool finds_prefixes)
       : block_size_(shape.block_size),
-        finds_prefixes_(finds_prefixes),
+        finds_prefixes_(finds_prefixes && (shape.states == 0 || shape.snapshots > 0)),
+        keeps_states_(finds_prefixes_ && shape.states > 0),
         whole_images_(shape.whole_images),
         pool_(shape.blocks, shape.block_size, shape.block_owners),
+        snapshots_(shape.states, keeps_states_ ? shape.snapshots : 0),
         owners_(shape.block_owners) {}
 
   /// Blocks of so many tokens.
@@ -51,14 +54,26 @@ class SequenceBlocks {
   /// Full blocks of what was computed can be found.
   void remember(Sequence& sequence);
 
+  /// Returns the place to which the states behind what was computed are to be copied, where a
+  /// sequence has reached one of `positions`; call remember() before.
+  std::optional<Index> keep_states(Sequence& sequence, const KeptPositions& positions);
+  /// Whether states of beginnings are kept at all.
+  bool keeps_states() const { return keeps_states_; }
+  Index kept_states() const { return snapshots_.kept(); }
+  /// Forgets all kept states.
+  void forget_states() { snapshots_.clear(); }
+
  private:
+  std::optional<Index> take_fresh(Index owner);
   bool take(std::size_t number, const MakeRoom& make_room, Index& block);
+  bool begins_here(const Sequence& sequence) const;
   Index owner_of(std::size_t number) const { return static_cast<Index>(number) % owners_; }
   std::span<const TokenId> ids_of(const Sequence& sequence, Index first) const;
 
   Index block_size_;
-  bool finds_prefixes_, whole_images_;
+  bool finds_prefixes_, keeps_states_, whole_images_;
   BlockPool pool_;
+  StateSnapshots snapshots_;  // of beginnings that end with a known block
   Index owners_;
 };
 

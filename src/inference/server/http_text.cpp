@@ -3,7 +3,7 @@
 #include <boost/beast/http/status.hpp>
 #include <fmt/format.h>
 
-#include "inference/protocol/openai_reply.h"
+#include "inference/protocol/openai/openai_reply.h"
 
 namespace mpitron::inference {
 

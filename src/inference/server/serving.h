@@ -1,5 +1,5 @@
 #pragma once
-#include "inference/protocol/router.h"
+#include "inference/routing/router.h"
 #include "inference/server/http_server.h"
 
 namespace mpitron::inference {

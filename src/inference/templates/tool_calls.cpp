@@ -40,19 +40,37 @@ std::optional<ToolCall> call_of(const Json& json) {
   return ToolCall{json.at("name").get<std::string>(), arguments.dump()};
 }
 
+/// A call, and the bytes behind which it ends.
+struct EndedCall {
+  ToolCall call;
+  std::size_t end;
+};
+
+/// Reads the call that ends in front of a `mark`: the first one that is not within a text of it.
+std::optional<EndedCall> read_call_before(std::string_view text, std::string_view mark) {
+  constexpr int kMostMarks = 64;  // each wants the text read again
+  std::size_t end = text.find(mark);
+  for (int i = 0; i < kMostMarks && end != std::string_view::npos; ++i) {
+    if (const auto call = call_of(parse(text.substr(0, end)))) {
+      return EndedCall{*call, end};
+    }
+    end = text.find(mark, end + 1);
+  }
+  return std::nullopt;
+}
+
 CalledText read_tags(const std::string& answer) {
   CalledText result;
   std::size_t from = 0;
   for (std::size_t open = 0; (open = answer.find(kOpen, from)) != std::string::npos;) {
     const std::size_t begin = open + kOpen.size();
-    const std::size_t end = answer.find(kClose, begin);
-    const auto call = call_of(parse(std::string_view(answer).substr(begin, end - begin)));
-    if (end == std::string::npos || !call) {
+    const auto ended = read_call_before(std::string_view(answer).substr(begin), kClose);
+    if (!ended) {
       return {answer, {}};
     }
     result.text.append(answer, from, open - from);
-    result.calls.push_back(*call);
-    from = end + kClose.size();
+    result.calls.push_back(ended->call);
+    from = begin + ended->end + kClose.size();
   }
   result.text.append(answer, from);
   result.text =
@@ -80,14 +98,13 @@ CalledText read_objects(const std::string& answer) {
     rest.remove_prefix(kPython.size());
   }
   while (!rest.empty()) {
-    std::size_t end = rest.find("};");
-    end = end == std::string_view::npos ? rest.size() : end + 1;
-    const auto call = call_of(parse(rest.substr(0, end)));
-    if (!call) {
+    const auto last = call_of(parse(rest));
+    const auto ended = last ? EndedCall{*last, rest.size()} : read_call_before(rest, ";");
+    if (!ended) {
       return {answer, {}};
     }
-    result.calls.push_back(*call);
-    rest = stripped(rest.substr(std::min(end + 1, rest.size())), kCallBlanks);
+    result.calls.push_back(ended->call);
+    rest = stripped(rest.substr(std::min(ended->end + 1, rest.size())), kCallBlanks);
   }
   return result;
 }

@@ -52,13 +52,13 @@ void CoreAttention::make_sink(const Builder& builder) {
   }
 }
 
-void CoreAttention::tell_largest(autograd::Context& context, const autograd::Var& qkv) const {
+void CoreAttention::tell_largest(autograd::Context& context, const autograd::Var& qkv,
+                                 const ops::AttentionSettings& settings) const {
   if (!tells_largest_ || !context.recording() || context.recorder.auxiliary.sums == nullptr) {
     return;
   }
   const tensor::Tensor own = tensor::to_host(
-      context.device,
-      ops::largest_scores(context, qkv.value, settings_, context_groups_.all.get()));
+      context.device, ops::largest_scores(context, qkv.value, settings, context_groups_.all.get()));
   std::vector<double> row(static_cast<std::size_t>(heads_), std::numeric_limits<double>::lowest());
   std::ranges::copy(std::span(own.data<float>(), static_cast<std::size_t>(own.numel())),
                     row.begin() + first_head_);
@@ -81,7 +81,7 @@ autograd::Var CoreAttention::forward(autograd::Context& context, const autograd:
                         static_cast<std::uint32_t>(DropoutSite::attention_probabilities));
   settings.dropout.index.column_offset = first_head_;
   MPITRON_CHECK(!settings.seen_until || (ranks().size() == 1 && settings.chunk == 0), heads_);
-  tell_largest(context, qkv.var);
+  tell_largest(context, qkv.var, settings);
   return ops::context_attention(context, qkv, settings, exchange_, context_groups_);
 }
 

@@ -27,7 +27,8 @@ class CoreAttention {
  private:
   void make_sink(const Builder& builder);
   /// Tells the step of the largest score of each head, where somebody asks.
-  void tell_largest(autograd::Context& context, const autograd::Var& qkv) const;
+  void tell_largest(autograd::Context& context, const autograd::Var& qkv,
+                    const ops::AttentionSettings& settings) const;
 
   Index heads_ = 0;  // of the layer, on all ranks
   bool tells_largest_ = false;

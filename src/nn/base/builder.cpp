@@ -106,9 +106,14 @@ Parameter& Builder::expert_output_weight(const std::string& name, Index out, Ind
   return parameter;
 }
 
-Parameter& Builder::expert_bias(const std::string& name, Index size) const {
-  MPITRON_CHECK(groups().expert_tensor->size() == 1, name);
-  return add({.name = name, .shape = {size}, .placement = {.expert = true}});
+Parameter& Builder::expert_bias(const std::string& name, Index size,
+                                const tensor::Shard& shard) const {
+  return add(
+      {.name = name,
+       .shape = {size},
+       .placement = {.shard = shard,
+                     .expert = true,
+                     .sum_over_tensor = shard.whole() && groups().expert_tensor->size() > 1}});
 }
 
 Parameter& Builder::replicated_weight(const std::string& name, Index out, Index in) const {

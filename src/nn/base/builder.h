@@ -61,8 +61,9 @@ class Builder {
   /// cut in each of `blocks` blocks.
   Parameter& expert_weight(const std::string& name, Index out, Index in, Index blocks) const;
   Parameter& expert_output_weight(const std::string& name, Index out, Index in) const;
-  /// Creates the bias of an expert that lies whole on its rank.
-  Parameter& expert_bias(const std::string& name, Index size) const;
+  /// Creates the bias of an expert. A whole one lies on all ranks that share the expert, each of
+  /// which may know a part of its gradient.
+  Parameter& expert_bias(const std::string& name, Index size, const tensor::Shard& shard) const;
   /// Creates a weight on every tensor parallel rank, which sees its rows of a cut sequence only.
   Parameter& replicated_weight(const std::string& name, Index out, Index in) const;
   /// Null where the layer has no bias.

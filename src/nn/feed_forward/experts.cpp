@@ -31,11 +31,13 @@ Experts::Experts(const Builder& builder)
     fc1_weights_.push_back(&one.expert_weight("linear_fc1.weight", halves * ffn, h, halves));
     fc2_weights_.push_back(&one.expert_output_weight("linear_fc2.weight", h, ffn));
     if (builder.config().add_bias_linear) {
-      fc1_biases_.push_back(&one.expert_bias("linear_fc1.bias", halves * ffn));
-      fc2_biases_.push_back(&one.expert_bias("linear_fc2.bias", h));
+      fc1_biases_.push_back(&one.expert_bias("linear_fc1.bias", halves * ffn,
+                                             one.expert_piece(0, halves * ffn, halves)));
+      fc2_biases_.push_back(&one.expert_bias("linear_fc2.bias", h, {}));
     }
     experts.push_back(one);
   }
+  fc2_bias_share_ = builder.groups().expert_tensor->rank() == 0 ? 1 : 0;
   make_updates(experts, h, ffn);
 }
 
@@ -116,7 +118,8 @@ std::vector<AdaptedRun> runs_of(Context& context, const tensor::Tensor& owners,
 }  // namespace
 
 /// One product for all experts that lie here: rows are sorted by expert, `counts` says how many
-/// each has. What a token is weighed by weighs the biases, too.
+/// each has. What a token is weighed by weighs the biases, too. Where ranks share each expert, what
+/// they make is summed, so that the first of them alone adds the outer bias.
 Var Experts::forward(Context& context, const Var& tokens, const Var& probabilities,
                      const std::vector<Index>& counts, const tensor::Tensor& owners) const {
   const std::vector<AdaptedRun> runs = runs_of(context, owners, counts);
@@ -124,13 +127,13 @@ Var Experts::forward(Context& context, const Var& tokens, const Var& probabiliti
   Var hidden = ops::grouped_linear(context, input, fc1_weights_, counts);
   hidden = fc1_updates_.add(context, input, std::move(hidden), counts);
   fc1_updates_.adapt(context, input, hidden, runs);
-  hidden = ops::add_group_biases(context, std::move(hidden), {fc1_biases_, counts}, nullptr);
+  hidden = ops::add_group_biases(context, std::move(hidden), {fc1_biases_, counts}, {});
   const Recomputable inner = activated(context, hidden, probabilities);
   Var output = ops::grouped_linear(context, inner, fc2_weights_, counts);
   output = fc2_updates_.add(context, inner, std::move(output), counts);
   fc2_updates_.adapt(context, inner.var, output, runs);
   return ops::add_group_biases(context, std::move(output), {fc2_biases_, counts},
-                               weighs_input_ ? nullptr : &probabilities);
+                               {weighs_input_ ? nullptr : &probabilities, fc2_bias_share_});
 }
 
 }  // namespace mpitron::nn

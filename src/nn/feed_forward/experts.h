@@ -74,6 +74,7 @@ class Experts {
   bool recompute_activation_;
   std::vector<Parameter*> fc1_weights_, fc2_weights_;
   std::vector<Parameter*> fc1_biases_, fc2_biases_;  // empty: layers without biases
+  float fc2_bias_share_ = 1;                         // 0: another rank that shares them adds them
   ExpertUpdates fc1_updates_, fc2_updates_;
 };
 

@@ -20,7 +20,11 @@ tensor::Tensor largest_scores(Context& context, const tensor::Tensor& qkv,
                                    .largest = largest.view(),
                                    .scale = settings.scale,
                                    .causal = settings.causal,
-                                   .window = settings.window};
+                                   .window = settings.window,
+                                   .chunk = settings.chunk};
+  if (settings.mask) {
+    kernel.mask = settings.mask.view();
+  }
   tensor::Tensor keys;
   if (group != nullptr && group->size() > 1) {
     keys = gathered_keys(context, qkv, settings.layout, *group);

@@ -9,6 +9,7 @@
 #include "kernels/linear/matmul.h"
 #include "ops/elementwise/cast.h"
 #include "ops/elementwise/reshape.h"
+#include "ops/elementwise/scaled.h"
 #include "ops/linear/linear_products.h"
 #include "ops/parallel/rows.h"
 
@@ -116,22 +117,25 @@ Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
 
 namespace {
 
-Var ones(Context& context, Index rows, DType dtype) {
-  const Tensor values = context.empty({rows, 1}, dtype);
-  context.launch(kernels::Fill{.x = values.view(), .value = 1});
-  return autograd::constant(values);
+/// [rows, 1]: what each row's bias is multiplied by.
+Var weights_of(Context& context, Index rows, DType dtype, const BiasWeights& weights) {
+  if (weights.factors == nullptr) {
+    const Tensor values = context.empty({rows, 1}, dtype);
+    context.launch(kernels::Fill{.x = values.view(), .value = weights.share});
+    return autograd::constant(values);
+  }
+  const Var factors = cast(context, reshape(context, *weights.factors, {rows, 1}), dtype);
+  return weights.share == 1 ? factors : scaled(context, factors, weights.share);
 }
 
 }  // namespace
 
-Var add_group_biases(Context& context, Var y, const RowGroups& biases, const Var* factors) {
+Var add_group_biases(Context& context, Var y, const RowGroups& biases, const BiasWeights& weights) {
   if (biases.weights.empty()) {
     return y;
   }
   const Index rows = y.shape()[0], width = y.shape()[1];
-  const DType dtype = y.value.dtype();
-  const Var u = factors == nullptr ? ones(context, rows, dtype)
-                                   : cast(context, reshape(context, *factors, {rows, 1}), dtype);
+  const Var u = weights_of(context, rows, y.value.dtype(), weights);
   return add_low_rank(context, std::move(y), u, biases, {.width = width});
 }
 

@@ -35,11 +35,18 @@ struct RowGroups {
 Var add_low_rank(Context& context, Var y, const Var& u, const RowGroups& groups,
                  const OutputBlocks& blocks);
 
-/// y [m, out] plus the bias [out] of each row's group, times the row's factor [m] where factors are
-/// given; y itself where there are no biases, else given away.
+/// What the bias of a row's group is multiplied by: the row's factor [m], or 1, times `share`. It
+/// is 0 on ranks whose sum with others has the biases already.
+struct BiasWeights {
+  const Var* factors = nullptr;
+  float share = 1;
+};
+
+/// y [m, out] plus the weighed bias [out] of each row's group; y itself where there are no biases,
+/// else given away.
 ///
-/// Numerical contract: as add_low_rank, whose u is the factor in y's type, or 1.
-Var add_group_biases(Context& context, Var y, const RowGroups& biases, const Var* factors);
+/// Numerical contract: as add_low_rank, whose u is the weight in y's type.
+Var add_group_biases(Context& context, Var y, const RowGroups& biases, const BiasWeights& weights);
 
 /// A context of generation whose products read the weights of an adapter.
 class AdaptedContext {

@@ -4,6 +4,7 @@
 #include "tokenizers/make_tokenizer.h"
 #include "train/batches/sample_source.h"
 #include "train/batches/text_encoder.h"
+#include "train/batches/tokenizer_options.h"
 #include "utils/error.h"
 
 // From the options of a run to tokenizer and data sets. The padded vocabulary is decided here,
@@ -11,38 +12,6 @@
 
 namespace mpitron::train {
 namespace {
-
-/// Names that tokenizers::make_tokenizer knows.
-std::string name_of(config::TokenizerType type) {
-  using enum config::TokenizerType;
-  switch (type) {
-    case bert_word_piece_lower_case:
-      return "BertWordPieceLowerCase";
-    case bert_word_piece_case:
-      return "BertWordPieceCase";
-    case gpt2_bpe:
-      return "GPT2BPETokenizer";
-    case sentence_piece:
-      return "SentencePieceTokenizer";
-    case gpt_sentence_piece:
-      return "GPTSentencePieceTokenizer";
-    case hugging_face:
-      return "HuggingFaceTokenizer";
-    case llama2:
-      return "Llama2Tokenizer";
-    case tik_token:
-      return "TikTokenizer";
-    case null:
-      return "NullTokenizer";
-    case sft:
-      return "SFTTokenizer";
-    default:
-      throw_usage(
-          "--tokenizer-type is missing or of a type that this build does not train with; known are "
-          "{}",
-          tokenizers::tokenizer_types());
-  }
-}
 
 data::LearnedTurns learned_turns(const config::DataConfig& config) {
   using enum data::LearnedTurns;
@@ -92,21 +61,6 @@ Index padded_vocab_size(const config::RunConfig& config, Index vocab_size) {
                                 config.parallel.tensor_model_parallel_size);
 }
 
-/// Options that this type does not read are empty.
-std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
-  return tokenizers::make_tokenizer(
-      {.type = name_of(config.tokenizer_type),
-       .vocab_file = config.vocab_file.value_or(""),
-       .merge_file = config.merge_file.value_or(""),
-       .tokenizer_model = config.tokenizer_model.value_or(""),
-       .vocab_size = config.vocab_size.value_or(0),
-       .vocab_extra_ids = config.vocab_extra_ids,
-       .tiktoken_pattern = config.tiktoken_pattern.value_or(""),
-       .tiktoken_num_special_tokens = config.tiktoken_num_special_tokens,
-       .tiktoken_special_tokens = config.tiktoken_special_tokens,
-       .sft_tokenizer_prompt_format = config.sft_tokenizer_prompt_format});
-}
-
 /// The causal mask costs no bytes; only documents packed into a sample need one.
 data::GptSampleOptions sample_options(const config::RunConfig& config,
                                       const tokenizers::Tokenizer& tokenizer) {
@@ -152,6 +106,10 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
     request.conversations = conversation_samples(config);
   }
   return request;
+}
+
+std::unique_ptr<tokenizers::Tokenizer> make_run_tokenizer(const config::DataConfig& config) {
+  return tokenizers::make_tokenizer(tokenizer_options(config));
 }
 
 /// Opens tokenizer and data sets in the form that the model's family reads.

@@ -14,33 +14,52 @@ double QkClip::collect(const autograd::LayerSums& sums, comm::Group& all) {
   return *std::ranges::max_element(largest_);
 }
 
-/// Rows of linear_qkv lie by query group: its queries, their gates where there are some, its key,
-/// its value. With eta = threshold / largest logit of the group's heads, queries get eta^alpha and
-/// the key eta^(1 - alpha), so that every score of the group becomes eta times smaller; gates and
-/// values keep theirs. Empty where no head of the layer is above the threshold.
-std::vector<float> QkClip::row_factors(Index layer) const {
-  const Index heads = model_.num_attention_heads / model_.num_query_groups;
-  const Index d = model_.kv_channels, gates = model_.attention_output_gate ? heads * d : 0;
+/// With eta = threshold / largest logit of a group, queries get eta^alpha and keys eta^(1 - alpha),
+/// so that every score becomes eta times smaller; gates and values keep theirs. All heads of latent
+/// attention share the rotary part of the key, which stays: that of each head's query gets eta.
+std::vector<QkClip::RowPart> QkClip::parts_of(std::string_view name) const {
+  const double queries = model_.qk_clip->alpha, keys = 1 - queries;
+  if (name.ends_with("self_attention.linear_qkv.weight")) {
+    const Index d = model_.kv_channels;
+    const Index all = model_.num_attention_heads / model_.num_query_groups * d;
+    return {{all, queries}, {model_.attention_output_gate ? all : 0, 0}, {d, keys}, {d, 0}};
+  }
+  if (name.ends_with("self_attention.linear_q_proj.weight") ||
+      name.ends_with("self_attention.linear_q_up_proj.weight")) {
+    return {{model_.qk_head_dim, queries}, {model_.qk_pos_emb_head_dim, 1}};
+  }
+  if (name.ends_with("self_attention.linear_kv_up_proj.weight")) {
+    return {{model_.qk_head_dim, keys}, {model_.v_head_dim, 0}};
+  }
+  return {};
+}
+
+/// Heads of latent attention are groups of their own.
+std::vector<float> QkClip::row_factors(std::string_view name, Index layer) const {
+  const std::vector<RowPart> parts = parts_of(name);
+  if (parts.empty()) {
+    return {};
+  }
+  const Index groups =
+      model_.multi_latent_attention ? model_.num_attention_heads : model_.num_query_groups;
+  const Index heads = model_.num_attention_heads / groups;
   const auto first = largest_.begin() + (layer - 1) * model_.num_attention_heads;
   std::vector<float> factors;
   bool any = false;
-  for (Index group = 0; group < model_.num_query_groups; ++group) {
+  for (Index group = 0; group < groups; ++group) {
     const double largest = *std::max_element(first + group * heads, first + (group + 1) * heads);
     const double eta =
         largest > model_.qk_clip->threshold ? model_.qk_clip->threshold / largest : 1;
     any = any || eta < 1;
-    const auto append = [&factors](Index rows, double factor) {
-      factors.insert(factors.end(), static_cast<std::size_t>(rows), static_cast<float>(factor));
-    };
-    append(heads * d, std::pow(eta, model_.qk_clip->alpha));
-    append(gates, 1);
-    append(d, std::pow(eta, 1 - model_.qk_clip->alpha));
-    append(d, 1);
+    for (const RowPart& part : parts) {
+      factors.insert(factors.end(), static_cast<std::size_t>(part.rows),
+                     static_cast<float>(std::pow(eta, part.power)));
+    }
   }
   return any ? factors : std::vector<float>();
 }
 
-/// Scales this rank's rows of each linear_qkv through the optimizer, which has their masters.
+/// Scales this rank's rows of each projection through the optimizer, which has their masters.
 void QkClip::apply(optim::Optimizer& optimizer,
                    std::span<const parallel::ParameterPiece> pieces) const {
   if (!model_.qk_clip) {
@@ -48,10 +67,7 @@ void QkClip::apply(optim::Optimizer& optimizer,
   }
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const autograd::Parameter& parameter = *pieces[i].parameter;
-    if (!parameter.name.ends_with("self_attention.linear_qkv.weight")) {
-      continue;
-    }
-    const std::vector<float> factors = row_factors(parameter.placement.unit);
+    const std::vector<float> factors = row_factors(parameter.name, parameter.placement.unit);
     if (factors.empty()) {
       continue;
     }

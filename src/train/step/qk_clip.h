@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "autograd/auxiliary_losses.h"
@@ -22,10 +23,18 @@ class QkClip {
   /// Applies the factors to a rank's pieces, in the optimizer's order, masters and parameters
   /// alike.
   void apply(optim::Optimizer& optimizer, std::span<const parallel::ParameterPiece> pieces) const;
-  /// Factor of each row of linear_qkv of a layer, from 1; empty: all are 1.
-  std::vector<float> row_factors(Index layer) const;
+  /// Factor of each row of the matrix `name` of a layer, from 1; empty: all are 1.
+  std::vector<float> row_factors(std::string_view name, Index layer) const;
 
  private:
+  /// Rows of a query group or head that lie side by side, whose factor is eta to this power.
+  struct RowPart {
+    Index rows;
+    double power;
+  };
+  /// The parts of each group's rows, as they lie; empty where the matrix makes no queries or keys.
+  std::vector<RowPart> parts_of(std::string_view name) const;
+
   const config::ModelConfig& model_;
   std::vector<double> largest_;  // [layers, heads]
 };

@@ -40,6 +40,22 @@ TEST(CacheSize, CountsStatesOfAllRequests) {
   EXPECT_EQ(of_states.blocks(3, 1), 3 * 7);
 }
 
+/// Four beginnings of texts for each request, as long as a quarter of what is left holds them.
+TEST(CacheSize, CountsStatesOfBeginnings) {
+  config::ModelConfig config = small();
+  config.num_layers = 2;
+  config.hybrid.pattern = "M*";
+  config.hybrid.mamba = {.state_dim = 16, .head_dim = 4, .groups = 1, .heads = 8};
+  CacheSize cache{.config = config, .layers = 2, .block_size = 16};
+  EXPECT_EQ(cache.snapshot_bytes(), 4 * (8 * 4 * 16 + 3 * (32 + 2 * 16)));
+  EXPECT_EQ(cache.usual_snapshots(3, 1), 12);
+  const auto gigabytes = static_cast<double>(3 * cache.state_bytes() + 21 * cache.snapshot_bytes());
+  EXPECT_EQ(cache.usual_snapshots(3, gigabytes / (1 << 30)), 5);
+  cache.snapshots = 5;
+  const Index left = (1 << 30) - 11 * cache.snapshot_bytes();
+  EXPECT_EQ(cache.blocks(3, 1), left / cache.block_bytes());
+}
+
 TEST(CacheSize, RanksShareHeadsAndBlocks) {
   const config::ModelConfig config = small();
   const CacheSize cache{

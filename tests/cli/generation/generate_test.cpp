@@ -56,6 +56,13 @@ TEST_F(GenerateTest, TellsItsRateInPlaceOfTexts) {
   EXPECT_GT(scores.at("perplexity").get<double>(), 1) << scored.out;
 }
 
+TEST_F(GenerateTest, TakesTheTokenizerThatTheModelWasTrainedWith) {
+  const Words six = {"--prompts", "1 2", "--num-tokens-to-generate", "6"};
+  const Finished bare = run(Words{"generate", "--load", "saved"} + six);
+  EXPECT_EQ(bare.code, 0) << bare.err;
+  EXPECT_EQ(bare.out, run(generate(six)).out);
+}
+
 TEST_F(GenerateTest, RefusesWhatCannotBe) {
   expect_refused(generate({}), 2, "--prompts");
   expect_refused(generate({"--prompts", "1", "--top-k", "3", "--top-p", "0.5"}), 2,
@@ -69,7 +76,6 @@ TEST_F(GenerateTest, RefusesWhatCannotBe) {
                  "powers of two");
   expect_refused(generate({"--prompts", "1", "--device", "cuda"}), 3, "--device cuda: ");
   expect_refused(generate({"--prompt-file", "absent"}), 4, "--prompt-file absent");
-  expect_refused({"generate", "--load", "saved", "--prompts", "1"}, 2, "--tokenizer-type");
   expect_refused({"generate", "--load", "saved", "--prompts", "1", "--tokenizer-type",
                   "NullTokenizer", "--vocab-size", "5000"},
                  2, "choose its own tokenizer");

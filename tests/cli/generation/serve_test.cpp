@@ -51,6 +51,8 @@ TEST_F(ServeTest, RefusesWhatCannotBe) {
   expect_refused(serve_ + Words{"--max-bodies-mb", "8"}, 2, "--max-bodies-mb 8: allowed are 32 to");
   expect_refused(serve_ + Words{"--prompt-tokens-beside-answers", "-1"}, 2,
                  "--prompt-tokens-beside-answers -1: allowed are 0 to");
+  expect_refused(serve_ + Words{"--inference-state-snapshots", "-2"}, 2,
+                 "--inference-state-snapshots -2: allowed are -1");
   expect_refused({"serve", "--port", "0"}, 2, "--load");
   expect_refused({"ask"}, 2, "HOST:PORT");
   expect_refused({"ask", "127.0.0.1:1", "a"}, 3, "127.0.0.1:1: no answer");

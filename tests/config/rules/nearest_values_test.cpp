@@ -19,6 +19,14 @@ TEST(NearestValues, NearestLegalValues) {
   EXPECT_EQ(nearest_divisors("x", 67, 4), "--x 1");
 }
 
+TEST(NearestValues, NumbersThatARuleAllows) {
+  const auto odd = [](Index n) { return n % 2 == 1 && n < 10; };
+  EXPECT_EQ(nearest_legal("x", 4, odd), "--x 3 | --x 5");
+  EXPECT_EQ(nearest_legal("x", 11, odd), "--x 9");
+  EXPECT_EQ(nearest_legal("x", 0, odd), "--x 1");
+  EXPECT_EQ(nearest_legal("x", 4, [](Index) { return false; }), "");
+}
+
 }  // namespace nearest_values_test
 
 }  // namespace mpitron::config

@@ -58,6 +58,15 @@ TEST(CommandLine, CollectsEveryMistake) {
   EXPECT_EQ(out.findings[4].nearest, "");
 }
 
+/// A word that begins with a dash is a value only behind an equals sign, as in the reference.
+TEST(CommandLine, AValueWithADashIsProposedWithAnEqualsSign) {
+  const Reading out = read_command_line({"--window-size", "-1,0", "--swiglu", "-bf16"});
+  ASSERT_EQ(out.findings.size(), 2U);
+  EXPECT_EQ(out.findings[0].nearest, "--window-size=-1,0");
+  EXPECT_EQ(out.findings[1].nearest, "--bf16");
+  EXPECT_TRUE(read_command_line({"--window-size=-1,0"}).findings.empty());
+}
+
 TEST(CommandLine, AbbreviationsAreUnknown) {
   const Reading out = read_command_line({"--tensor-model", "2"});
   ASSERT_EQ(out.findings.size(), 1U);

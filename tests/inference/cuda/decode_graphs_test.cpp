@@ -26,7 +26,9 @@ TEST(DecodeGraphs, AnswersAreThoseOfSingleLaunches) {
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"--position-embedding-type", "rope"},
         std::vector<std::string>{"--group-query-attention", "--num-query-groups", "2", "--swiglu",
-                                 "--bf16"}}) {
+                                 "--bf16"},
+        std::vector<std::string>{"--position-embedding-type", "rope", "--no-rope-freq", "2",
+                                 "--attention-chunk-size", "16"}}) {
     for (const test::Cut& cut : {test::Cut{8, 40, 4, 64}, test::Cut{8, 7, 3, 9}}) {
       const auto [want, none] = answers_of(flags, cut, false);
       const auto [got, recordings] = answers_of(flags, cut, true);
@@ -38,10 +40,11 @@ TEST(DecodeGraphs, AnswersAreThoseOfSingleLaunches) {
 }
 
 /// The logits of seven tokens behind a text of 252, which end beyond a chunk of positions.
-std::vector<float> logits_of_long_text(bool graphs) {
-  const test::RandomDecoder random({"--position-embedding-type", "rope", "--seq-length", "512",
-                                    "--max-position-embeddings", "512"},
-                                   device::make_cuda_device(0));
+std::vector<float> logits_of_long_text(bool graphs, const std::vector<std::string>& more) {
+  std::vector<std::string> flags = {"--position-embedding-type", "rope", "--seq-length", "512",
+                                    "--max-position-embeddings", "512"};
+  flags.insert(flags.end(), more.begin(), more.end());
+  const test::RandomDecoder random(flags, device::make_cuda_device(0));
   CachedEngine engine(*random.device, random.model,
                       {.block_size = 64, .blocks = 5, .slots = 1, .graphs = graphs},
                       test::kDecoderVocabulary);
@@ -66,7 +69,10 @@ std::vector<float> logits_of_long_text(bool graphs) {
 
 /// A graph serves up to a multiple of what one launch divides a text by; the next one is longer.
 TEST(DecodeGraphs, TextsOutgrowTheirGraph) {
-  EXPECT_EQ(logits_of_long_text(true), logits_of_long_text(false));
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, {"--attention-chunk-size", "64"}}) {
+    EXPECT_EQ(logits_of_long_text(true, more), logits_of_long_text(false, more));
+  }
 }
 
 TEST(DecodeGraphs, ServeStepsOfOneTokenEach) {

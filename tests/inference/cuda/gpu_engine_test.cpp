@@ -3,7 +3,7 @@
 #include "inference/cached_engine.h"
 #include "support/host_runtime.h"
 #include "tests/inference/encoded_steps.h"
-#include "tests/inference/random_decoder.h"
+#include "tests/inference/shared_beginnings.h"
 #include "tests/inference/tiny_adapter.h"
 
 namespace mpitron::inference {
@@ -66,6 +66,20 @@ TEST(GpuAdapters, AnswerAsOnTheHost) {
     };
     test::expect_same(answers_on("cuda"), answers_on("host"), 1e-5);
   }
+}
+
+/// States that are kept of beginnings, copied and read again on the device.
+TEST(GpuBeginnings, AnswerAsOnTheHost) {
+  const auto answers_on = [](const char* device, bool prefix_cache) {
+    const test::RandomDecoder random(test::letters("M*G-", 4), device::make_device(device));
+    EngineShape shape = Cut{8, 40, 4, 24}.shape(random.config);
+    shape.snapshots = 5;
+    CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
+    return test::answers_of_beginnings(engine, {.prefix_cache = prefix_cache});
+  };
+  const test::SharedAnswers got = answers_on("cuda", true);
+  test::expect_same(got.answers, answers_on("host", false).answers, 1e-5);
+  EXPECT_GT(got.cached, 20);
 }
 
 TEST(GpuEncoder, DecodesWhatWasEncoded) {

@@ -68,26 +68,67 @@ TEST(Generator, AnswersAsIfAlone) {
     alone.push_back(generator.run({request}).at(0));
     ASSERT_EQ(alone.back().tokens.size(), 20u);
   }
-  EngineShape small_steps = kShape, few_blocks = kShape, states = kShape;
+  EngineShape small_steps = kShape, few_blocks = kShape, states = kShape, kept;
   small_steps.max_step_tokens = 9;
   few_blocks.blocks = 16;
   states.states = 2 * states.slots;
+  kept = states;
+  kept.snapshots = 16;
+  EngineShape kept_of_few = kept;
+  kept_of_few.blocks = few_blocks.blocks;
+  kept_of_few.snapshots = 5;
   for (const Layout& layout :
        {Layout{kShape, false}, Layout{kShape, true}, Layout{small_steps, true},
         Layout{few_blocks, true}, Layout{few_blocks, false}, Layout{kShape, true, 3},
         Layout{few_blocks, true, 2, 4}, Layout{kShape, false, 1, 6}, Layout{states, false, 2, 4},
-        Layout{kShape, true, 1, 0, 3}}) {
+        Layout{kShape, true, 1, 0, 3}, Layout{kept, true}, Layout{kept, true, 3, 4},
+        Layout{kept, true, 1, 0, 2}, Layout{kept_of_few, true, 2, 4}}) {
     test::FakeEngine engine(layout.shape, layout.depth, layout.replicas);
     Generator generator(engine, tokenizer,
-                        {.prefix_cache = layout.prefix_cache, .draft_tokens = layout.draft_tokens});
+                        {.prefix_cache = layout.prefix_cache,
+                         .draft_tokens = layout.draft_tokens,
+                         .state_interval = 8,
+                         .state_least = 4});
     const std::vector<Answer> together = generator.run(some_requests());
     for (std::size_t i = 0; i < alone.size(); ++i) {
       SCOPED_TRACE(i);
       expect_equal(together[i], alone[i]);
     }
     EXPECT_EQ(generator.scheduler().preemptions() > 0, layout.shape.blocks == few_blocks.blocks);
-    EXPECT_EQ(generator.scheduler().cached_tokens() > 0, layout.prefix_cache);
+    EXPECT_EQ(generator.scheduler().cached_tokens() > 0, layout.prefix_cache)
+        << layout.shape.snapshots << " states, depth " << layout.depth;
   }
+}
+
+/// A text that goes on begins where its states were kept: behind a conversation's last prompt, and
+/// from the second on that share it behind a common beginning.
+TEST(Generator, TextsWithStatesBeginWhereOthersLeftThem) {
+  const tokenizers::NullTokenizer tokenizer(59);
+  EngineShape shape = kShape;
+  shape.states = 2 * shape.slots;
+  shape.snapshots = 4;
+  test::FakeEngine engine(shape);
+  Generator generator(engine, tokenizer, {.state_least = 4});
+  const auto answer = [&](TokenIds prompt) {
+    GenerationRequest request = request_of(std::move(prompt));
+    request.max_tokens = 3;
+    return generator.run({request}).at(0);
+  };
+  TokenIds system(18, 7);
+  const auto with_question = [&](TokenId question) {
+    TokenIds prompt = system;
+    prompt.insert(prompt.end(), 10, question);
+    return prompt;
+  };
+  Answer first = answer(with_question(1));
+  EXPECT_EQ(first.cached_tokens, 0);
+  EXPECT_EQ(answer(with_question(2)).cached_tokens, 0);   // tells where the two part
+  EXPECT_EQ(answer(with_question(3)).cached_tokens, 16);  // the last whole block of `system`
+  TokenIds turn = with_question(3);
+  turn.insert(turn.end(), {20, 21, 22, 23});
+  EXPECT_EQ(answer(turn).cached_tokens, 24);
+  EXPECT_EQ(answer(with_question(3)).cached_tokens, 24);  // 28 tokens, of which one is computed
+  EXPECT_EQ(generator.scheduler().kept_states(), 4);
 }
 
 /// A replica that knows the beginning of a prompt answers it, unless it has much to do.

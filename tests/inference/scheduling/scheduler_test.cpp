@@ -254,6 +254,32 @@ TEST(Scheduler, TakesBackDraftsThatWereNotDrawn) {
   }
 }
 
+/// A prompt is cut where its states are kept; the copy comes with the next step, whoever has it.
+TEST(Scheduler, KeepsStatesWherePromptsEnd) {
+  EngineShape shape = shape_of(32, 2, 64);
+  shape.states = 4;
+  shape.snapshots = 2;
+  Scheduler scheduler(shape, {.state_least = 4});
+  Sequence first = sequence_of(10, 1), same = sequence_of(10, 1);
+  scheduler.add(first);
+  EXPECT_EQ(scheduler.plan().sequences.at(0).tokens.size(), 8u);
+  end_step(scheduler);
+  const StepPlan second = scheduler.plan();
+  EXPECT_EQ(second.sequences.at(0).first_position, 8);
+  ASSERT_EQ(second.state_copies.size(), 1u);
+  EXPECT_EQ(second.state_copies[0].from, second.sequences[0].state_from);
+  EXPECT_EQ(second.state_copies[0].to, 4);  // the first place behind those of slots
+  end_step(scheduler);
+  scheduler.add(same);
+  const SequenceStep step = scheduler.plan().sequences.at(0);
+  EXPECT_EQ(step.first_position, 8);
+  EXPECT_EQ(step.state_from, 4);
+  EXPECT_EQ(same.cached, 8);
+  scheduler.abandon();
+  scheduler.remove(same);
+  EXPECT_EQ(scheduler.kept_states(), 0);  // who knows what was copied
+}
+
 TEST(Scheduler, StepsUnderWayShareTheAnswers) {
   Scheduler scheduler(shape_of(32, 8, 64), {}, 2);
   std::deque<Sequence> sequences;
@@ -305,8 +331,14 @@ TEST(Scheduler, LeaksNoBlockOverRandomLists) {
     const Index blocks = draw(8, 20), depth = draw(1, 3);
     EngineShape shape = shape_of(blocks, draw(1, 5), draw(5, 40));
     shape.states = draw(0, 2) * shape.slots;
+    shape.snapshots = shape.states > 0 ? draw(0, 6) : 0;
     shape.block_owners = draw(1, 2);
-    Scheduler scheduler(shape, {.prefix_cache = list % 2 == 0, .draft_tokens = draw(0, 5)}, depth);
+    Scheduler scheduler(shape,
+                        {.prefix_cache = list % 2 == 0,
+                         .draft_tokens = draw(0, 5),
+                         .state_interval = 8,
+                         .state_least = 4},
+                        depth);
     std::deque<Sequence> sequences;
     for (Index i = draw(1, 12); i > 0; --i) {
       sequences.push_back(sequence_of(draw(1, 20), draw(1, 12), static_cast<TokenId>(draw(0, 2))));
@@ -332,6 +364,7 @@ TEST(Scheduler, LeaksNoBlockOverRandomLists) {
       ASSERT_EQ(sequence.size(), sequence.longest) << list;
     }
     ASSERT_EQ(scheduler.blocks_free(), blocks) << list;
+    ASSERT_LE(scheduler.kept_states(), shape.snapshots) << list;
   }
 }
 

@@ -70,6 +70,38 @@ TEST(SequenceBlocks, PrefixesAreFoundUpToTheLastToken) {
   EXPECT_EQ(other.computed, 0);
 }
 
+/// Without states behind it a known block is no place to begin; it goes with its block.
+TEST(SequenceBlocks, PrefixesEndWhereStatesAreKept) {
+  EngineShape shape = kShape;
+  shape.states = 2;
+  shape.snapshots = 2;
+  SequenceBlocks blocks(shape, true);
+  const KeptPositions positions{.block_size = 4, .interval = 4, .least = 4};
+  Sequence first = sequence_of(12), same = sequence_of(13), large = sequence_of(24);
+  std::vector<PlaceCopy> copies;
+  blocks.grow(first, 12, copies, no_room);
+  for (const Index computed : {8, 12}) {
+    first.computed = computed;
+    blocks.remember(first);
+    if (computed == 8) {
+      EXPECT_EQ(blocks.keep_states(first, positions), 2);
+      EXPECT_EQ(blocks.keep_states(first, positions), std::nullopt);
+    }
+  }
+  blocks.give_back(first);
+  blocks.find_prefix(same);
+  EXPECT_EQ(same.computed, 8);
+  EXPECT_EQ(same.blocks.size(), 2u);
+  EXPECT_EQ(same.states.place, 2);
+  EXPECT_EQ(same.states.last, 8);
+  EXPECT_EQ(same.states.known, 12);
+  blocks.give_back(same);
+  EXPECT_EQ(same.states.place, -1);
+  EXPECT_EQ(blocks.kept_states(), 1);
+  ASSERT_TRUE(blocks.grow(large, 24, copies, no_room));
+  EXPECT_EQ(blocks.kept_states(), 0);
+}
+
 /// What an image's positions are depends on those behind them.
 TEST(SequenceBlocks, PrefixesThatEndInAnImageAreNotTaken) {
   for (const bool whole : {false, true}) {

@@ -204,6 +204,11 @@ TEST_F(ServingTest, RefusesBadRequestsByField) {
   EXPECT_EQ(refused(R"({"prompt": "1", "guided_regex": "(a"})"), "400 guided_regex -");
   EXPECT_EQ(refused(R"({"prompt": "1", "guided_choice": "a"})"), "400 guided_choice -");
   EXPECT_EQ(refused(R"({"prompt": "1", "guided_grammar": "a"})"), "400 guided_grammar -");
+  EXPECT_EQ(refused(R"({"prompt": "1", "structured_outputs": {"regex": "("}})"),
+            "400 structured_outputs.regex -");
+  EXPECT_EQ(
+      refused(R"({"prompt": "1", "guided_regex": "1", "structured_outputs": {"regex": "1"}})"),
+      "400 structured_outputs.regex -");
   EXPECT_EQ(refused(R"({"prompt": "1", "suffix": "a"})"), "400 suffix -");
   EXPECT_EQ(refused(R"({"prompt": "1", "bad_words": ["1 2"]})"), "400 bad_words -");
   EXPECT_EQ(refused(R"({"prompt": "1", "stop": 5})"), "400 stop -");

@@ -34,6 +34,16 @@ TEST(ToolCalls, AreTakenOutOfAnswers) {
             "|f{}g{\"a\":[1]}");
 }
 
+/// What ends a call may stand in its arguments.
+TEST(ToolCalls, EndBehindTheirArguments) {
+  EXPECT_EQ(told(ToolFormat::tags,
+                 R"(<tool_call>{"name": "f", "arguments": {"a": "</tool_call>"}}</tool_call>)"),
+            R"(|f{"a":"</tool_call>"})");
+  EXPECT_EQ(told(ToolFormat::objects,
+                 R"({"name": "f", "parameters": {"a": "};"}}; {"name": "g", "parameters": {}})"),
+            R"(|f{"a":"};"}g{})");
+}
+
 TEST(ToolCalls, AreTextWhereTheyAreBroken) {
   for (const auto& [format, answer] : std::vector<std::pair<ToolFormat, std::string>>{
            {ToolFormat::tags, "<tool_call>{\"name\": \"f\""},

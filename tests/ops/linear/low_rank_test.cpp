@@ -39,16 +39,18 @@ TEST_F(LowRankTest, BiasesOfGroupsWithAndWithoutFactors) {
   Parameter& second = parameter({4});
   const RowGroups groups{{&first, &second}, {2, 3}};
   expect_gradients({random({5, 4})}, [&](Context& context, const std::vector<Var>& x) {
-    return add_group_biases(context, x[0], groups, nullptr);
+    return add_group_biases(context, x[0], groups, {});
   });
   expect_gradients({random({5, 4}), random({5})}, [&](Context& context, const std::vector<Var>& x) {
-    return add_group_biases(context, x[0], groups, &x[1]);
+    return add_group_biases(context, x[0], groups, {&x[1]});
+  });
+  expect_gradients({random({5, 4}), random({5})}, [&](Context& context, const std::vector<Var>& x) {
+    return add_group_biases(context, x[0], groups, {&x[1], 0});
   });
   Context cx = context();
   const std::vector<double> zeros(8, 0.0);
   const Var y = autograd::variable(test::make_tensor(*device_, {2, 4}, DType::f64, zeros));
-  const auto sum =
-      test::values_of(add_group_biases(cx, y, {{&first, &second}, {1, 1}}, nullptr).value);
+  const auto sum = test::values_of(add_group_biases(cx, y, {{&first, &second}, {1, 1}}, {}).value);
   const auto a = test::values_of(first.value), b = test::values_of(second.value);
   EXPECT_EQ(sum, (std::vector<double>{a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]}));
 }

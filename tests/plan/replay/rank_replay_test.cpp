@@ -117,6 +117,21 @@ TEST(RankReplay, OperationsAreThoseOfRealRanksCallByCall) {
   }
 }
 
+/// Muon brings pieces of matrices together that other ranks hold.
+TEST(RankReplay, MuonRunsWhereMatricesLieInPieces) {
+  for (const char* layout :
+       {"--world-size 2 --tensor-model-parallel-size 2",
+        "--world-size 2 --use-distributed-optimizer",
+        "--world-size 4 --tensor-model-parallel-size 2 --use-distributed-optimizer",
+        "--world-size 4 --tensor-model-parallel-size 4 --group-query-attention "
+        "--num-query-groups 2"}) {
+    const config::RunConfig run = test::tiny_run(std::string("--optimizer muon ") + layout);
+    const RankReplay replay = replay_rank(run, 0);
+    EXPECT_GT(replay.memory.optimizer, 0) << layout;
+    EXPECT_GT(replay.memory.activations(), 0) << layout;
+  }
+}
+
 TEST(RankReplay, LargeModelsTakeNoMemory) {
   const config::RunConfig run = test::tiny_run(
       "--world-size 64 --hidden-size 8192 --num-attention-heads 64 --seq-length 4096 "

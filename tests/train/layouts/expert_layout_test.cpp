@@ -213,13 +213,15 @@ TEST_F(ExpertTraps, CapacityDropsTheSameVisits) {
   }
 }
 
-/// Biases of experts and of the router lie whole on their ranks.
+/// Inner biases are cut as their weights, outer ones and the router's lie whole on their ranks.
 TEST_F(ExpertTraps, ExpertsMayHaveBiases) {
   Flags flags = model() + Flags{"--quick-geglu", "--clip-grad", "0.01"};
   std::erase(flags, "--disable-bias-linear");
   const LayoutOutcome alone = run_layout(flags, 1);
   expect_equal(run_layout(flags + experts("2") + kAllToAll, 2), alone);
   expect_equal(run_layout(flags + kTensor + experts("1") + kSharded, 4), alone);
+  expect_equal(run_layout(flags + experts("1", "2"), 2), alone);
+  expect_equal(run_layout(flags + kTensor + experts("2", "2") + kAllToAll + kSharded, 4), alone);
 }
 
 /// With one expert for each token most experts get none in a microbatch.

@@ -184,6 +184,20 @@ TEST(LayerKinds, BarsOfAPatternCutThePipeline) {
   expect_equal(run_layout(kind("M|*||-M/M"), 1), alone);
 }
 
+/// The largest scores are those of all ranks' heads and samples, of keys in the same document or
+/// chunk; a low threshold has every group clipped.
+TEST(LayerKinds, ScoresAreClippedAsOnOneRank) {
+  const Flags clip{"--qk-clip", "--qk-clip-threshold", "0.01"};
+  for (const Flags& kind :
+       {latent() + clip, llama4() + clip, model() + clip + Flags{"--reset-attention-mask"}}) {
+    SCOPED_TRACE(::testing::PrintToString(kind));
+    const LayoutOutcome alone = run_layout(kind, 1);
+    for (const Flags& layout : {tensor("2"), context("2"), kSharded}) {
+      expect_equal(run_layout(kind + layout, 2), alone);
+    }
+  }
+}
+
 /// The update of a matrix does not depend on who holds its pieces.
 TEST(LayerKinds, MuonTrainsAsOnOneRank) {
   const LayoutOutcome alone = run_layout(muon(), 1);

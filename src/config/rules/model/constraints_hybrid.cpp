@@ -15,10 +15,20 @@ bool has_expert_letters(const Facts& f) {
   return count_letter(hybrid.pattern + hybrid.depth_pattern, 'E') > 0;
 }
 
-/// Returns the pattern as given; an empty text where the ratios make it.
-std::string given_text(const Facts& f) {
-  return f.values.maybe_text("hybrid_layer_pattern")
-      .value_or(f.values.maybe_text("hybrid_override_pattern").value_or(""));
+/// The option that gives the pattern, and its text; both empty where the ratios make it.
+struct GivenPattern {
+  std::string option = {}, text = {};
+};
+
+GivenPattern given_pattern_of(const Facts& f) {
+  for (const auto& [dest, option] :
+       {std::pair("hybrid_layer_pattern", "--hybrid-layer-pattern"),
+        std::pair("hybrid_override_pattern", "--hybrid-override-pattern")}) {
+    if (const auto text = f.values.maybe_text(dest)) {
+      return {option, *text};
+    }
+  }
+  return {};
 }
 
 /// Lists the characters of a pattern that are no letters, with their places; bars belong in front
@@ -29,52 +39,72 @@ std::vector<std::string> unknown_letters(const std::string& text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const bool cut = text[at] == '/' || (text[at] == '|' && at < depths);
     if (!cut && pattern_letters().find(text[at]) == std::string::npos) {
-      unknown.push_back(fmt::format("'{}' at place {}", text[at], at + 1));
+      unknown.push_back(fmt::format("'{}' at place {}{}", text[at], at + 1,
+                                    text[at] == 'D' ? " (sparse attention, not there yet)" : ""));
     }
   }
   return unknown;
 }
 
-/// Tells unknown characters and a wrong count of letters in one violation.
+/// Tells unknown characters, a wrong count of letters and a pattern without any in one violation.
 Result known_letters(const Facts& f) {
-  const std::string text = given_text(f);
-  std::vector<std::string> bad = unknown_letters(text), nearest;
+  const GivenPattern given = given_pattern_of(f);
+  if (!f.run.model.family().by_letters || given.option.empty()) {
+    return {};
+  }
+  std::vector<std::string> bad = unknown_letters(given.text), nearest;
   if (!bad.empty()) {
-    nearest.push_back(fmt::format("one of {}, bars in front of the first /", pattern_letters()));
+    nearest.push_back(
+        fmt::format("letters of {}, bars in front of the first /", pattern_letters()));
   }
   const auto letters = static_cast<Index>(f.run.model.hybrid.pattern.size());
-  if (letters != 0 && letters != f.run.model.num_layers) {
+  if (letters == 0) {
+    bad.emplace_back("no letters");
+    nearest.push_back(fmt::format("{} M*-", given.option));
+  } else if (letters != f.run.model.num_layers) {
     bad.push_back(fmt::format("{} letters, {} layers", letters, f.run.model.num_layers));
     nearest.push_back(fmt::format("--num-layers {}", letters));
   }
-  return joined(bad, nearest);
+  return joined(bad.empty() ? bad
+                            : std::vector{fmt::format("{} {}: {}", given.option, given.text,
+                                                      fmt::join(bad, "; "))},
+                nearest);
 }
 
-/// Compares a pattern with the ratios by counts of letters; the order is the pattern's.
+/// Lists letters whose numbers are not those of the ratios; the order is the pattern's.
+std::vector<std::string> other_counts(const Facts& f, double attention, double mlps) {
+  const std::string wanted = pattern_of_ratios(f.run.model.num_layers, attention, mlps);
+  std::vector<std::string> other;
+  for (const char letter : std::string("M*-")) {
+    const Index count = count_letter(f.run.model.hybrid.pattern, letter);
+    const Index by_ratios = count_letter(wanted, letter);
+    if (count != by_ratios) {
+      other.push_back(fmt::format("{} of '{}', by the ratios {}", count, letter, by_ratios));
+    }
+  }
+  return other;
+}
+
 Result pattern_counts(const Facts& f) {
-  const auto given = f.values.maybe_text("hybrid_override_pattern");
-  if (given && f.values.given("hybrid_layer_pattern")) {
-    return Violation{"two patterns", "--hybrid-layer-pattern alone"};
+  std::vector<std::string> bad, nearest;
+  if (f.values.has("hybrid_layer_pattern") && f.values.has("hybrid_override_pattern")) {
+    bad.emplace_back("two patterns (--hybrid-layer-pattern, --hybrid-override-pattern)");
+    nearest.emplace_back("--hybrid-layer-pattern alone");
   }
   const double attention = f.values.real("hybrid_attention_ratio");
   const double mlps = f.values.real("hybrid_mlp_ratio");
   if (attention < 0 || mlps < 0 || attention + mlps > 1) {
-    return Violation{fmt::format("ratios {} and {}", attention, mlps),
-                     "--hybrid-attention-ratio 0.1 --hybrid-mlp-ratio 0.4"};
-  }
-  if (!given || (attention == 0 && mlps == 0)) {
-    return {};
-  }
-  const std::string wanted = pattern_of_ratios(f.run.model.num_layers, attention, mlps);
-  for (const char letter : std::string("M*-")) {
-    const Index count = count_letter(f.run.model.hybrid.pattern, letter);
-    if (count != count_letter(wanted, letter)) {
-      return Violation{
-          fmt::format("{} of '{}', by the ratios {}", count, letter, count_letter(wanted, letter)),
-          "no ratios"};
+    bad.push_back(fmt::format("ratios {} and {}", attention, mlps));
+    nearest.emplace_back("--hybrid-attention-ratio 0.1 --hybrid-mlp-ratio 0.4");
+  } else if ((attention > 0 || mlps > 0) && !f.run.model.hybrid.pattern.empty() &&
+             !given_pattern_of(f).option.empty()) {
+    const std::vector<std::string> other = other_counts(f, attention, mlps);
+    bad.insert(bad.end(), other.begin(), other.end());
+    if (!other.empty()) {
+      nearest.emplace_back("no ratios");
     }
   }
-  return {};
+  return joined(bad, nearest);
 }
 
 /// Checks the letters of the depths of prediction together with those of the layers.
@@ -100,23 +130,27 @@ Result pattern_segments(const Facts& f) {
   if (segments == 0) {
     return {};
   }
-  for (const char* name :
-       {"decoder_first_pipeline_num_layers", "decoder_last_pipeline_num_layers",
-        "pipeline_model_parallel_layout", "num_layers_per_virtual_pipeline_stage",
-        "num_virtual_stages_per_pipeline_rank", "account_for_embedding_in_pipeline_split",
-        "account_for_loss_in_pipeline_split"}) {
-    if (f.values.given(name)) {
-      return Violation{fmt::format("bars and {}", name), "bars alone"};
-    }
+  std::vector<std::string> bad, nearest;
+  const std::string others = given_among(
+      f.values, {"decoder_first_pipeline_num_layers", "decoder_last_pipeline_num_layers",
+                 "pipeline_model_parallel_layout", "num_layers_per_virtual_pipeline_stage",
+                 "num_virtual_stages_per_pipeline_rank", "account_for_embedding_in_pipeline_split",
+                 "account_for_loss_in_pipeline_split"});
+  if (!others.empty()) {
+    bad.push_back("bars and " + others);
+    nearest.emplace_back("bars alone");
   }
-  return divides(
-      segments, p.pipeline_model_parallel_size,
-      nearest_divisors("pipeline-model-parallel-size", segments, p.pipeline_model_parallel_size));
+  const Index stages = p.pipeline_model_parallel_size;
+  if (const Result cut = divides(segments, stages, "")) {
+    bad.push_back(cut->values);
+    nearest.push_back(nearest_divisors("pipeline-model-parallel-size", segments, stages));
+  }
+  return joined(bad, nearest);
 }
 
 /// The model keeps one pattern for all depths.
 Result pattern_depths(const Facts& f) {
-  const std::vector<std::string> depths = read_pattern(given_text(f)).depths;
+  const std::vector<std::string> depths = read_pattern(given_pattern_of(f).text).depths;
   for (const std::string& depth : depths) {
     if (depth.empty() || depth != depths.front()) {
       return Violation{fmt::format("depths '{}' and '{}'", depths.front(), depth),
@@ -143,8 +177,7 @@ constexpr std::array kHybridRules = std::to_array<Constraint>({
     {"E251", "pattern_letters", "a pattern has one known letter for each layer",
      "hybrid-layer-pattern hybrid-override-pattern num-layers",
      "M is a Mamba mixer, * attention, + latent attention, - an MLP, E experts, G a delta net; a "
-     "bar ends a pipeline segment, a slash begins a depth of prediction. D, the reference's "
-     "sparse "
+     "bar ends a pipeline segment, a slash begins a depth of prediction. D, the reference's sparse "
      "attention, is not there yet.",
      known_letters},
     {"E252", "pattern_counts", "one pattern, with as many of each letter as the ratios ask for",

@@ -1,8 +1,7 @@
-#include <cmath>
-
 #include <fmt/format.h>
 
-#include "config/rules/constraint.h"
+#include "config/rules/rule_parts.h"
+#include "config/values/list_expression.h"
 
 // Rules of options that only later releases of the reference have: windows, gates and muP.
 
@@ -11,11 +10,15 @@ namespace {
 
 using Result = std::optional<Violation>;
 
-/// The text has been read into numbers already; a pair that is missing was not readable.
+/// The text is read into numbers already; a missing pair was not readable. Keys behind a query are
+/// hidden by the causal order alone.
 Result window_pair(const Facts& f) {
   const std::optional<std::string> text = f.values.maybe_text("window_size");
   if (!text && f.values.given("window_attn_skip_freq")) {
     return Violation{"no --window-size", "--window-size 127,0"};
+  }
+  if (text && !f.run.model.family().decoder_only) {
+    return Violation{fmt::format("--window-size {} in an encoder", *text), "no --window-size"};
   }
   const auto& window = f.run.model.window_size;
   const bool sensible = window && (*window)[0] >= -1 && (*window)[1] >= -1;
@@ -24,13 +27,21 @@ Result window_pair(const Facts& f) {
              : Violation{fmt::format("--window-size {}", *text), "--window-size 127,0"};
 }
 
-/// A frequency (one number) names all layers; only a list can have a wrong length.
+/// A list names every layer; a number leaves every n-th layer whole.
 Result window_layers(const Facts& f) {
-  const auto named = static_cast<Index>(f.run.model.window_layers.size());
-  return named == 0 || named == f.run.model.num_layers
-             ? Result()
-             : Violation{fmt::format("{} entries, {} layers", named, f.run.model.num_layers),
-                         "--window-attn-skip-freq 2"};
+  const std::optional<std::string> text = f.values.maybe_text("window_attn_skip_freq");
+  if (!text) {
+    return {};
+  }
+  const Frequency frequency = parse_list_expression(*text);
+  const auto named = static_cast<Index>(frequency.entries.size());
+  if (frequency.is_list ? named == f.run.model.num_layers : frequency.number > 0) {
+    return {};
+  }
+  return Violation{frequency.is_list
+                       ? fmt::format("{} entries, {} layers", named, f.run.model.num_layers)
+                       : fmt::format("every {}-th layer", frequency.number),
+                   "--window-attn-skip-freq 2"};
 }
 
 Result one_gated_activation(const Facts& f) {
@@ -78,26 +89,34 @@ Result shared_expert_gate(const Facts& f) {
              : Result();
 }
 
+/// Looks at what was given, since factors are derived from it.
 Result mup_sizes(const Facts& f) {
-  const ModelConfig& m = f.run.model;
-  if (!m.mup) {
+  if (!f.run.model.mup) {
     return {};
   }
-  const bool positive = m.mup->width > 0 && m.mup->embedding_factor > 0 &&
-                        f.values.maybe_integer("mup_base_hidden_size").value_or(1) > 0 &&
-                        f.values.maybe_real("mup_base_head_dim").value_or(1) > 0;
-  return positive ? Result()
-                  : Violation{fmt::format("width {}, factor of embeddings {}", m.mup->width,
-                                          m.mup->embedding_factor),
-                              "--mup-base-hidden-size 256"};
+  std::vector<std::string> bad, nearest;
+  const auto above_zero = [&](const char* option, const char* dest, const char* right) {
+    const auto value = f.values.maybe_real(dest);
+    if (value && *value <= 0) {
+      bad.push_back(fmt::format("--{} {}", option, *value));
+      nearest.push_back(fmt::format("--{} {}", option, right));
+    }
+  };
+  above_zero("mup-base-hidden-size", "mup_base_hidden_size", "256");
+  above_zero("mup-embedding-mult", "mup_embedding_mult", "1");
+  above_zero("mup-output-mult", "mup_output_mult", "1");
+  above_zero("mup-base-head-dim", "mup_base_head_dim", "64");
+  return joined(bad, nearest);
 }
 
 constexpr std::array kLaterReleaseRules = std::to_array<Constraint>({
-    {"E240", "window_pair", "--window-size is LEFT,RIGHT, each -1 or more",
-     "window-size window-attn-skip-freq",
+    {"E240", "window_pair", "--window-size is LEFT,RIGHT, each -1 or more, in a decoder",
+     "window-size window-attn-skip-freq model",
      "A query sees so many keys before and behind itself; -1 stands for all.", window_pair},
-    {"E241", "window_layers", "a list of --window-attn-skip-freq names every layer",
-     "window-attn-skip-freq num-layers", "Each entry says whether its layer has the window.",
+    {"E241", "window_layers",
+     "--window-attn-skip-freq is above 0, or a list that names every layer",
+     "window-attn-skip-freq num-layers",
+     "Every n-th layer is whole; each entry of a list says whether its layer has the window.",
      window_layers},
     {"E242", "one_gated_activation",
      "--quick-geglu and --geglu exclude each other and the earlier ones",
@@ -115,7 +134,7 @@ constexpr std::array kLaterReleaseRules = std::to_array<Constraint>({
      "moe-shared-expert-gate moe-shared-expert-intermediate-size",
      "The gate weighs what the shared expert gives.", shared_expert_gate},
     {"E246", "mup_sizes", "muP's sizes and factors are above 0",
-     "mup-base-hidden-size mup-embedding-mult mup-base-head-dim",
+     "mup-base-hidden-size mup-embedding-mult mup-output-mult mup-base-head-dim",
      "Rates and scales are divided by them.", mup_sizes},
 });
 

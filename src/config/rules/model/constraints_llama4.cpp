@@ -25,7 +25,7 @@ Result parts_of_rotating_layers(const Facts& f) {
                          "--rope-scaling-high-freq-factor 4"};
 }
 
-/// Each layer is cut by one rule, and the largest score is looked for without it.
+/// Each layer is cut by one rule.
 Result chunks_of_attention(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.attention_chunk_size) {
@@ -37,9 +37,7 @@ Result chunks_of_attention(const Facts& f) {
                             : m.multi_latent_attention ? "--multi-latent-attention"
                             : m.window_size            ? "--window-size"
                             : m.mtp_num_layers         ? "--mtp-num-layers"
-                            : m.qk_clip || m.log_max_attention_logit
-                                ? "--qk-clip or --log-max-attention-logit"
-                                : nullptr;
+                                                       : nullptr;
   return wrong == nullptr ? Result()
                           : Violation{fmt::format("--attention-chunk-size {}, {}",
                                                   *m.attention_chunk_size, wrong),
@@ -75,10 +73,10 @@ constexpr std::array kLlama4Rules = std::to_array<Constraint>({
      "Llama 4 normalises the heads of rotating layers alone; 1 is the factor of low frequencies.",
      parts_of_rotating_layers},
     {"E355", "chunks_of_attention",
-     "--attention-chunk-size >= 1 is for a GPT that rotates, without windows, latent attention, "
-     "prediction depths and --qk-clip",
+     "--attention-chunk-size >= 1 is for a GPT that rotates, without windows, latent attention and "
+     "prediction depths",
      "attention-chunk-size position-embedding-type window-size multi-latent-attention "
-     "mtp-num-layers qk-clip log-max-attention-logit model",
+     "mtp-num-layers model",
      "Layers that rotate attend within chunks, the others to the whole sequence.",
      chunks_of_attention},
     {"E356", "scales_of_queries",

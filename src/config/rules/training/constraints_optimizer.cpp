@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "config/rules/constraint.h"
+#include "config/rules/rule_parts.h"
 
 // Rules on types of optimizer state, on updates by the processor, on Muon and on clipping of
 // scores.
@@ -86,22 +86,56 @@ Result matrix_rules(const Facts& f) {
              : Result();
 }
 
+/// Numbers by which Muon and Lion would diverge, or do nothing.
+Result matrix_rule_numbers(const Facts& f) {
+  const OptimizerConfig& o = f.run.optimizer;
+  if (o.optimizer != OptimizerKind::muon) {
+    return {};
+  }
+  std::vector<std::string> bad, nearest;
+  const auto wants = [&](bool holds, const std::string& given, const char* right) {
+    if (!holds) {
+      bad.push_back(given);
+      nearest.emplace_back(right);
+    }
+  };
+  const auto fraction = [](double x) { return x >= 0 && x < 1; };
+  wants(fraction(o.muon.momentum), fmt::format("--muon-momentum {}", o.muon.momentum),
+        "--muon-momentum 0.9");
+  wants(o.muon.steps > 0, fmt::format("--muon-num-ns-steps {}", o.muon.steps),
+        "--muon-num-ns-steps 5");
+  wants(o.muon.extra_scale > 0, fmt::format("--muon-extra-scale-factor {}", o.muon.extra_scale),
+        "--muon-extra-scale-factor 1");
+  wants(fraction(o.lion_beta1), fmt::format("--lion-beta1 {}", o.lion_beta1), "--lion-beta1 0.95");
+  wants(fraction(o.lion_beta2), fmt::format("--lion-beta2 {}", o.lion_beta2), "--lion-beta2 0.98");
+  return joined(bad, nearest);
+}
+
+/// Tells numbers and everything that stands against them at once.
 Result qk_clip(const Facts& f) {
   const ModelConfig& m = f.run.model;
   if (!m.qk_clip && !m.log_max_attention_logit) {
     return {};
   }
-  if (m.qk_clip && !(m.qk_clip->alpha > 0 && m.qk_clip->alpha < 1 && m.qk_clip->threshold > 0)) {
-    return Violation{fmt::format("alpha {}, threshold {}", m.qk_clip->alpha, m.qk_clip->threshold),
-                     "--qk-clip-alpha 0.5 --qk-clip-threshold 100"};
+  std::vector<std::string> bad, nearest;
+  const auto refuse = [&](bool wrong, const std::string& given, const char* right) {
+    if (wrong) {
+      bad.push_back(given);
+      nearest.emplace_back(right);
+    }
+  };
+  if (m.qk_clip) {
+    const auto& [alpha, threshold] = *m.qk_clip;
+    refuse(!(alpha > 0 && alpha < 1), fmt::format("--qk-clip-alpha {}", alpha),
+           "--qk-clip-alpha 0.5");
+    refuse(!(threshold > 0), fmt::format("--qk-clip-threshold {}", threshold),
+           "--qk-clip-threshold 100");
+    refuse(f.run.parallel.overlap_param_gather_with_optimizer_step,
+           "--overlap-param-gather-with-optimizer-step gathers parameters before rows are scaled",
+           "no --overlap-param-gather-with-optimizer-step");
   }
-  if (m.qk_clip && f.run.parallel.overlap_param_gather_with_optimizer_step) {
-    return Violation{"parameters are gathered before rows are scaled",
-                     "no --overlap-param-gather-with-optimizer-step"};
-  }
-  return m.multi_latent_attention || !m.family().decoder_only || m.reset_attention_mask
-             ? Result(Violation{"attention of another kind, or a mask", "neither"})
-             : Result();
+  refuse(!m.family().decoder_only, "an encoder", "a decoder");
+  return joined(bad, nearest);
 }
 
 /// A schedule that could not be read has no steps; sizes divide as a fixed batch size does.
@@ -158,12 +192,16 @@ std::span<const Constraint> optimizer_constraints() {
       {"E247", "matrix_rules", "--optimizer muon and lion exclude --fp16", "optimizer fp16",
        "They are meant for gradients that no loss scale multiplies, as in the reference.",
        matrix_rules},
-      {"E248", "qk_clip",
-       "0 < qk_clip_alpha < 1, qk_clip_threshold > 0; a decoder's heads of queries and keys, "
-       "without masks",
-       "qk-clip qk-clip-alpha qk-clip-threshold log-max-attention-logit multi-latent-attention "
-       "reset-attention-mask overlap-param-gather-with-optimizer-step",
-       "The largest score of each head is looked for among the keys that a causal mask shows.",
+      {"E360", "matrix_rule_numbers",
+       "muon_momentum and Lion's betas are in [0, 1), muon_num_ns_steps >= 1, "
+       "muon_extra_scale_factor > 0",
+       "muon-momentum muon-num-ns-steps muon-extra-scale-factor lion-beta1 lion-beta2",
+       "Averages are weighted by them; an update without a step or a scale is none.",
+       matrix_rule_numbers},
+      {"E248", "qk_clip", "0 < qk_clip_alpha < 1, qk_clip_threshold > 0; in a decoder",
+       "qk-clip qk-clip-alpha qk-clip-threshold log-max-attention-logit "
+       "overlap-param-gather-with-optimizer-step",
+       "Alpha is the queries' share of the factor; encoders have no such scores in the reference.",
        qk_clip},
       {"E249", "batch_size_steps",
        "--step-batch-size-schedule has TOKENS:SIZE in rising order from 0, sizes as batch_divides",

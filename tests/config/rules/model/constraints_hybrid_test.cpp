@@ -16,7 +16,11 @@ constexpr RuleCase kBroken[] = {
     {"--model mamba --hybrid-override-pattern MMM* --hybrid-mlp-ratio 0.5", "E252", "of 'M'"},
     {"--model mamba --hybrid-attention-ratio 2", "E252", "ratios 2"},
     {"--model mamba --hybrid-layer-pattern M*/M|", "E251", "'|' at place 5"},
-    {"--model mamba --hybrid-layer-pattern MD", "E251", "'D' at place 2"},
+    {"--model mamba --hybrid-layer-pattern MD", "E251", "'D' at place 2 (sparse attention"},
+    {"--model mamba --hybrid-layer-pattern |", "E251", "--hybrid-layer-pattern |: no letters"},
+    {"--model mamba --hybrid-layer-pattern /M", "E251", "no letters"},
+    {"--model mamba --hybrid-layer-pattern MMM* --hybrid-attention-ratio 0.5", "E252",
+     "3 of 'M', by the ratios 2; 1 of '*', by the ratios 2"},
     {"--model mamba --hybrid-layer-pattern *+", "E256", "letters * and +"},
     {"--model mamba --hybrid-layer-pattern *- --multi-latent-attention", "E256", "a letter *"},
     {"--model mamba --hybrid-layer-pattern M|*|- --pipeline-model-parallel-size 2", "E257",
@@ -24,6 +28,10 @@ constexpr RuleCase kBroken[] = {
     {"--model mamba --hybrid-layer-pattern M|* --pipeline-model-parallel-size 2 "
      "--decoder-first-pipeline-num-layers 1",
      "E257", "bars and"},
+    {"--model mamba --hybrid-layer-pattern M|* --pipeline-model-parallel-size 4 "
+     "--decoder-first-pipeline-num-layers 1 --decoder-last-pipeline-num-layers 1",
+     "E257",
+     "bars and --decoder-first-pipeline-num-layers, --decoder-last-pipeline-num-layers; 2 % 4"},
     {"--model mamba --hybrid-layer-pattern M*/M/MM", "E258", "'M' and 'MM'"},
     {"--model mamba --hybrid-layer-pattern M*/M --mtp-num-layers 2", "E258", "1 depths"},
     {"--model mamba --hybrid-layer-pattern E*", "E255", "a letter E"},

@@ -10,8 +10,10 @@ using test::RuleCase;
 constexpr RuleCase kBroken[] = {
     {"--window-size 7", "E240", "--window-size 7"},
     {"--window-size 7,-2", "E240", "7,-2"},
+    {"--model bert --window-size 7,7", "E240", "7,7 in an encoder"},
     {"--window-attn-skip-freq 2", "E240", "no --window-size"},
     {"--window-size 7,0 --window-attn-skip-freq [1]", "E241", "1 entries"},
+    {"--window-size 7,0 --window-attn-skip-freq 0", "E241", "every 0-th"},
     {"--quick-geglu --swiglu", "E242", "--quick-geglu"},
     {"--geglu --openai-gelu", "E242", "--geglu"},
     {"--geglu --quick-geglu", "E242", "--quick-geglu"},
@@ -20,7 +22,9 @@ constexpr RuleCase kBroken[] = {
     {"--multi-latent-attention --attention-output-gate", "E244", "--multi-latent-attention"},
     {"--multi-latent-attention --softmax-type learnable", "E244", "--softmax-type"},
     {"--moe-shared-expert-gate", "E245", "no shared expert"},
-    {"--use-mup --mup-embedding-mult -1", "E246", "factor of embeddings -1"},
+    {"--use-mup --mup-embedding-mult -1 --mup-output-mult 0", "E246",
+     "--mup-embedding-mult -1; --mup-output-mult 0"},
+    {"--use-mup --mup-base-hidden-size 0", "E246", "--mup-base-hidden-size 0"},
 };
 
 TEST(LaterReleaseConstraints, EachIsBrokenByItsSmallestExample) {

@@ -18,7 +18,6 @@ constexpr RuleCase kBroken[] = {
      "--multi-latent-attention"},
     {"--position-embedding-type rope --attention-chunk-size 8 --mtp-num-layers 1", "E355",
      "--mtp-num-layers"},
-    {"--position-embedding-type rope --attention-chunk-size 8 --qk-clip", "E355", "--qk-clip"},
     {"--position-embedding-type rope --query-scale-floor 8", "E356", "no layer without rotation"},
     {"--position-embedding-type rope --no-rope-freq 2 --query-scale-floor 0", "E356", "below 1"},
     {"--position-embedding-type rope --no-rope-freq 2 --query-scale-floor 8 "

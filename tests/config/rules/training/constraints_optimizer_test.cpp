@@ -18,8 +18,12 @@ constexpr test::RuleCase kCases[] = {
     {"--optimizer-cpu-offload", "E196", "Nearest: --use-precision-aware-optimizer"},
     {"--optimizer-offload-fraction 1.5", "E197", "Nearest: --optimizer-offload-fraction 1"},
     {"--optimizer lion --fp16", "E247", "--fp16"},
+    {"--optimizer muon --muon-momentum 1 --muon-num-ns-steps 0", "E360",
+     "--muon-momentum 1; --muon-num-ns-steps 0"},
+    {"--optimizer muon --muon-scalar-optimizer lion --lion-beta2 2", "E360", "--lion-beta2 2"},
     {"--qk-clip --qk-clip-alpha 1", "E248", "alpha 1"},
-    {"--qk-clip --reset-attention-mask", "E248", "a mask"},
+    {"--qk-clip --qk-clip-threshold 0 --qk-clip-alpha 2", "E248",
+     "--qk-clip-alpha 2; --qk-clip-threshold 0"},
     {"--step-batch-size-schedule 0:8,5:4,5:2", "E249", "0:8,5:4,5:2"},
     {"--step-batch-size-schedule 0:8 --rampup-batch-size 2 2 8", "E249", "rampup_batch_size"},
 };

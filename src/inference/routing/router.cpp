@@ -1,10 +1,10 @@
-#include "inference/protocol/router.h"
+#include "inference/routing/router.h"
 
 #include <fmt/format.h>
 
 #include "inference/protocol/megatron_api.h"
-#include "inference/protocol/openai_reply.h"
-#include "inference/protocol/routes.h"
+#include "inference/protocol/openai/openai_reply.h"
+#include "inference/routing/routes.h"
 #include "utils/error.h"
 #include "utils/log.h"
 

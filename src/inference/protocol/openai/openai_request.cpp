@@ -1,8 +1,8 @@
-#include "inference/protocol/openai_request.h"
+#include "inference/protocol/openai/openai_request.h"
 
 #include <fmt/format.h>
 
-#include "inference/protocol/structured_output.h"
+#include "inference/protocol/openai/structured_output.h"
 #include "inference/templates/infill_prompt.h"
 #include "utils/error.h"
 
@@ -72,18 +72,9 @@ void read_stream(const Fields& fields, OpenAiRequest& request) {
   }
 }
 
-void check_tool_choice(const Fields& fields) {
-  if (fields.kind("tool_choice") == Fields::Kind::object ||
-      (fields.has("tool_choice") && fields.text("tool_choice", "none") != "none" &&
-       fields.text("tool_choice", "none") != "auto")) {
-    throw RequestError(400, "tool_choice must be none or auto", "tool_choice");
-  }
-}
-
 void read_shared(const ServedModel& model, const Fields& fields, OpenAiRequest& request) {
   request.generation.adapter = model.choose(fields.text("model", ""));
   request.model = request.generation.adapter ? fields.text("model", "") : model.name;
-  check_tool_choice(fields);
   read_sampling(fields, request.generation.sampling);
   read_bad_words(model, fields, request.generation.sampling);
   read_stops(model, fields, request.generation);
@@ -96,6 +87,20 @@ void read_shared(const ServedModel& model, const Fields& fields, OpenAiRequest& 
   }
   read_stream(fields, request);
   request.names_ids = fields.boolean("return_tokens_as_token_ids", false);
+}
+
+/// Holds answers to calls of the functions that `tool_choice` names.
+void hold_to_calls(const ServedModel& model, OpenAiRequest& request) {
+  GenerationRequest& generation = request.generation;
+  if (generation.constraint) {
+    throw RequestError(400, "tool_choice and a form of the answer exclude each other",
+                       "tool_choice");
+  }
+  const ToolChoice& tools = request.tools;
+  generation.constraint = held_to(
+      model, "tools", tools.described(),
+      [&] { return tool_call_grammar(tools.format, tools.forced_functions, tools.several); },
+      generation.stop_ids);
 }
 
 /// Sets how many tokens an answer may have, which the longest prompt decides, and checks the ids of
@@ -212,10 +217,9 @@ OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields) {
   if (request.prompts.back().empty()) {
     request.prompts.back().push_back(model.bos());
   }
-  const std::string own = fields.text("chat_template", "");
-  const bool calls = fields.has("tools") && fields.text("tool_choice", "auto") != "none";
-  if (calls && (model.chat || !own.empty())) {
-    request.tools = tool_format(own.empty() ? model.chat->source() : own);
+  request.tools = tool_choice(model, fields);
+  if (request.tools.forced()) {
+    hold_to_calls(model, request);
   }
   limit_tokens(model, request, model.shape.max_positions);
   return request;

@@ -1,4 +1,4 @@
-#include "inference/protocol/openai_request.h"
+#include "inference/protocol/openai/openai_request.h"
 
 #include <gtest/gtest.h>
 
@@ -52,18 +52,18 @@ TEST_F(OpenAiRequestTest, LeavesAnswersWhatTheContextHas) {
   EXPECT_THROW(completion(R"({"prompt": "1", "max_tokens": 20})"), RequestError);
 }
 
-TEST_F(OpenAiRequestTest, ReadsCallsWhereToolsAreGiven) {
-  const auto tools = [&](const std::string& more) {
-    const std::string body = R"({"messages": [{"role": "user", "content": "1"}])" + more + "}";
-    return parse_chat(model_, Fields::parse(body, chat_fields())).tools;
+/// Answers that have to call are held to it, and so to no other form.
+TEST_F(OpenAiRequestTest, HoldsAnswersToCalls) {
+  model_.grammars = std::make_shared<GrammarStore>(tokenizer_);
+  const auto held = [&](const std::string& more) {
+    const std::string body = R"({"messages": [{"role": "user", "content": "1"}],
+                                 "tools": [{"function": {"name": "f"}}])" +
+                             more + "}";
+    return bool(parse_chat(model_, Fields::parse(body, chat_fields())).generation.constraint);
   };
-  EXPECT_EQ(tools(""), ToolFormat::none);
-  EXPECT_EQ(tools(R"(, "tools": [{}])"), ToolFormat::tags);
-  EXPECT_EQ(tools(R"(, "tools": [{}], "tool_choice": "none")"), ToolFormat::none);
-  EXPECT_THROW(tools(R"(, "tools": [{}], "tool_choice": "required")"), RequestError);
-  model_.chat = nullptr;
-  model_.images = std::make_shared<const PromptImages>(config::VlmConfig{}, ImagePolicy{});
-  EXPECT_EQ(tools(R"(, "tools": [{}])"), ToolFormat::none);
+  EXPECT_FALSE(held(""));
+  EXPECT_TRUE(held(R"(, "tool_choice": "required")"));
+  EXPECT_THROW(held(R"(, "tool_choice": "required", "guided_regex": "1")"), RequestError);
 }
 
 }  // namespace openai_request_test

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inference/protocol/information.h"
-#include "inference/protocol/routes.h"
+#include "inference/routing/information.h"
+#include "inference/routing/routes.h"
 
 // The OpenAPI document is made from the rows of routes and fields, so it cannot differ from what
 // the server reads.
@@ -122,7 +122,7 @@ Json success_of(const Route& route) {
   }
   Json success = response("success", route.reply_type, schema);
   if (route.protocol == Protocol::completion || route.protocol == Protocol::chat) {
-    success["content"]["text/event-stream"] = {{"schema", {{"type", "string"}}}};
+    success["content"]["text/event-stream"] = Json::object();  // 3.1 has no schema for events
   }
   return success;
 }

@@ -1,4 +1,4 @@
-#include "inference/protocol/routes.h"
+#include "inference/routing/routes.h"
 
 #include <set>
 

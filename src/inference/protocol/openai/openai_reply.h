@@ -1,5 +1,5 @@
 #pragma once
-#include "inference/protocol/openai_request.h"
+#include "inference/protocol/openai/openai_request.h"
 
 namespace mpitron::inference {
 

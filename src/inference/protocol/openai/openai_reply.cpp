@@ -1,4 +1,4 @@
-#include "inference/protocol/openai_reply.h"
+#include "inference/protocol/openai/openai_reply.h"
 
 #include <algorithm>
 
@@ -177,7 +177,7 @@ Json call_json(const ToolCall& call, const std::string& id, std::size_t place, s
 /// The message of a whole answer, whose calls are no text.
 Json message_of(const OpenAiRequest& request, const Answer& answer, const std::string& id,
                 std::size_t place) {
-  const CalledText parts = read_tool_calls(request.tools, answer.text);
+  const CalledText parts = request.tools.read(answer.text);
   Json message = {{"role", "assistant"}, {"content", parts.text}, {"refusal", nullptr}};
   if (!parts.calls.empty()) {
     message["content"] = parts.text.empty() ? Json(nullptr) : Json(parts.text);
@@ -235,14 +235,14 @@ std::vector<std::string> OpenAiReply::update(std::size_t index, const Answer& an
   Sent& sent = sent_[index];
   std::vector<ToolCall> calls;
   if (finished) {
-    calls = read_tool_calls(request_.tools, answer.text).calls;
+    calls = request_.tools.read(answer.text).calls;
   }
   // What may be sent ends before text that could still become a stop text, and before a call of a
   // tool that has begun; the end of the answer decides both.
   const std::size_t whole =
       finished && calls.empty()
           ? answer.settled
-          : std::min(answer.settled, text_before_calls(request_.tools, answer.text));
+          : std::min(answer.settled, text_before_calls(request_.tools.format, answer.text));
   const std::size_t end = std::max(whole, sent.bytes);
   if (!finished && end == sent.bytes) {
     return {};

@@ -1,6 +1,5 @@
 #pragma once
-#include "inference/protocol/served_model.h"
-#include "inference/templates/tool_calls.h"
+#include "inference/protocol/openai/tool_choice.h"
 
 namespace mpitron::inference {
 
@@ -17,8 +16,8 @@ struct OpenAiRequest {
   bool echo = false;
   bool stream = false;
   bool include_usage = false;
-  bool names_ids = false;               // log-probabilities name tokens by their ids
-  ToolFormat tools = ToolFormat::none;  // how answers call functions
+  bool names_ids = false;  // log-probabilities name tokens by their ids
+  ToolChoice tools;        // of a chat
 
   bool lists_log_probs() const { return generation.log_probs >= 0; }
   /// Requests of all answers: best_of for each prompt, each led by the prompt's first.

@@ -1,4 +1,4 @@
-#include "inference/protocol/information.h"
+#include "inference/routing/information.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "inference/protocol/router.h"
+#include "inference/routing/router.h"
 
 #include <future>
 

@@ -1,9 +1,9 @@
-#include "inference/protocol/routes.h"
+#include "inference/routing/routes.h"
 
 #include <algorithm>
 #include <array>
 
-#include "inference/protocol/information.h"
+#include "inference/routing/information.h"
 
 // Lists the server's targets, one row each: method, fields, and how it answers. Names of replies'
 // fields are what the OpenAPI document promises.
