@@ -129,6 +129,28 @@ inline void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4], const std:
   });
 }
 
+/// Multiplies bytes, four a word; sums of integers are exact.
+inline void multiply_u8_s8(int (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2]) {
+  struct Lane {
+    int* c;
+    const std::uint32_t *a, *b;
+  } mine{c, a, b};
+  emulator::meet_warp(mine, [](Lane* const lanes[32]) {
+    const auto byte_of = [](std::uint32_t word, int i) { return word >> 8 * i & 255; };
+    for (int lane = 0; lane < 32; ++lane) {
+      for (int e = 0; e < 4; ++e) {
+        for (int k = 0; k < 32; ++k) {
+          const Lane& row = *lanes[lane / 4 * 4 + k % 16 / 4];
+          const Lane& column = *lanes[(lane % 4 * 2 + e % 2) * 4 + k % 16 / 4];
+          const auto x = static_cast<int>(byte_of(row.a[k / 16 * 2 + e / 2], k % 4));
+          const auto y = static_cast<std::int8_t>(byte_of(column.b[k / 16], k % 4));
+          lanes[lane]->c[e] += x * y;
+        }
+      }
+    }
+  });
+}
+
 inline std::uint32_t round_to_tf32(float x) {
   const auto bits = emulator::bits_as<std::uint32_t>(x);
   return std::isnan(x) ? bits : (bits + 0x1000u) & 0xffffe000u;

@@ -8,6 +8,7 @@
 #include "device/allocator.h"
 #include "kernels/linear/packed_matmul.h"
 #include "tensor/host_copy.h"
+#include "tensor/shape_alone.h"
 
 namespace mpitron::autograd {
 namespace {
@@ -148,6 +149,11 @@ const Tensor& PackedWeights::of(const Parameter& weight) {
     place->second = pack(weight.value.reshape({1, shape[0], shape[1]}));
   }
   return place->second;
+}
+
+void PackedWeights::take(Parameter& weight) {
+  of(weight);
+  weight.value = tensor::shape_alone(weight.value);
 }
 
 const Tensor& PackedWeights::of_heads(const Parameter& weight, int part,

@@ -15,16 +15,20 @@
 namespace mpitron::autograd {
 
 /// Weights as generation reads them: each packed when a product first uses it. The parameters must
-/// live longer and keep their values.
+/// live longer and keep their values, but for those that were taken.
 class PackedWeights {
  public:
   PackedWeights(device::Device& device, kernels::WeightFormat format)
       : device_(device), format_(format) {}
 
   kernels::WeightFormat format() const { return format_; }
-  /// Whether products read packed weights: on a GPU they read the parameters themselves.
-  bool packs() const { return device_.tensors_on_host(); }
+  /// Whether products read packed weights: on a GPU they read numbers from the parameters
+  /// themselves, and integers packed.
+  bool packs() const { return device_.tensors_on_host() || kernels::facts(format_).group > 0; }
   const Tensor& of(const Parameter& weight);
+  /// Packs a weight and gives up the memory of its value, which keeps its shape alone. Only for
+  /// weights that nobody reads but by `of`.
+  void take(Parameter& weight);
   /// Returns a matrix that some heads multiply with, made of a weight: `make` gives [heads, n, k].
   /// `part` tells apart what is made of one weight.
   const Tensor& of_heads(const Parameter& weight, int part, const std::function<Tensor()>& make);

@@ -10,6 +10,7 @@
 #include "models/t5/t5_batch.h"
 #include "models/vit/vit_batch.h"
 #include "ops/elementwise/cast.h"
+#include "ops/elementwise/initialize.h"
 #include "tensor/host_fill.h"
 #include "utils/numbers/philox.h"
 
@@ -99,16 +100,26 @@ std::unique_ptr<models::Model> make_model(const config::ModelConfig& config,
                                       .prediction_depths = config.mtp_num_layers.value_or(0)}});
 }
 
-void load_values(device::Device& device, models::Model& model, TensorSource& ours) {
+void load_values(device::Device& device, models::Model& model, TensorSource& ours,
+                 const std::function<void(autograd::Parameter&)>& loaded) {
   for (autograd::Parameter& parameter : model.parameters()) {
+    if (!parameter.value) {
+      ops::allocate(device, parameter, model.config().params_dtype);
+    }
     const HostTensor value = cast(ours.read(parameter.name), parameter.value.dtype());
     MPITRON_CHECK(value.shape() == parameter.shape, parameter.name);
     tensor::fill(device, parameter.value, [&](const device::TensorView& to) {
       tensor::take_shard({value.bytes().data(), value.dtype(), value.shape()},
                          parameter.placement.shard, to);
     });
+    if (loaded) {
+      loaded(parameter);
+    }
   }
   for (autograd::Buffer& buffer : model.parameters().buffers()) {
+    if (!buffer.value) {
+      ops::initialize(device, buffer);
+    }
     if (!buffer.fp8_history) {  // the rest is state of training
       const HostTensor value = cast(ours.read(buffer.name), buffer.value.dtype());
       MPITRON_CHECK(value.shape() == buffer.shape, buffer.name);

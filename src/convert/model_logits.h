@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -29,8 +30,9 @@ std::unique_ptr<models::Model> load_model(const config::ModelConfig& config, dev
                                           TensorSource& ours);
 
 /// Gives a rank's part of a model on `device` the values of these tensors, of which it takes its
-/// shards.
-void load_values(device::Device& device, models::Model& model, TensorSource& ours);
+/// shards. What has no memory yet gets it. `loaded`: is told of each parameter that has its value.
+void load_values(device::Device& device, models::Model& model, TensorSource& ours,
+                 const std::function<void(autograd::Parameter&)>& loaded = {});
 
 /// Computes the logits of one sequence (of BERT the masked words'; T5's decoder reads what its
 /// encoder reads) over the padded vocabulary, on the host by the model that the tensors make. The

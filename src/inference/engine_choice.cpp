@@ -1,5 +1,8 @@
 #include "inference/engine_choice.h"
 
+#include <algorithm>
+#include <array>
+
 #include "config/layer_pattern.h"
 #include "inference/cached_engine.h"
 #include "inference/uncached_engine.h"
@@ -51,6 +54,22 @@ std::string no_recorded_steps(const config::ModelConfig& config) {
          : config.family().encoder_decoder ? "a step looks at what an encoder has left"
          : !no_cached_path(config).empty() ? "it runs without a cache"
                                            : "";
+}
+
+/// By the name of its layer: encoders of images run without a cache, the up projection of latents
+/// is taken apart for its heads, and a tied table is looked up, too.
+bool in_products_alone(const autograd::Parameter& parameter) {
+  constexpr auto kLayers = std::to_array<std::string_view>(
+      {"linear_qkv", "linear_q", "linear_kv", "linear_proj", "linear_fc1", "linear_fc2",
+       "linear_q_proj", "linear_q_down_proj", "linear_q_up_proj", "linear_kv_down_proj", "in_proj",
+       "out_proj", "eh_proj", "output_layer"});
+  constexpr std::string_view kWeight = ".weight";
+  std::string_view name = parameter.name;
+  if (!name.ends_with(kWeight) || name.starts_with("vision_model.")) {
+    return false;
+  }
+  name.remove_suffix(kWeight.size());
+  return std::ranges::count(kLayers, name.substr(name.rfind('.') + 1)) > 0;
 }
 
 /// One for the state in front of a step and one for that behind it.

@@ -10,7 +10,8 @@
 
 namespace mpitron::autograd {
 class Adapter;
-}
+class PackedWeights;
+}  // namespace mpitron::autograd
 
 namespace mpitron::inference {
 
@@ -36,6 +37,9 @@ struct EngineShape {
   Index padded_vocabulary = 0;                           // columns of the logits
   std::optional<kernels::WeightFormat> weights = {};     // that products read; absent: the model's
   kernels::CacheType cache = kernels::CacheType::model;  // of keys and values
+  // Weights that were packed as they were loaded, which outlive the engine; null: each is packed
+  // when it is first used.
+  autograd::PackedWeights* packed = nullptr;
   bool graphs = false;        // steps of one token a sequence are recorded, on a GPU and one rank
   bool whole_images = false;  // ids below 0 side by side see each other, and come in one step
   bool image_axes = false;    // ids below 0 stand at rows and columns of their image

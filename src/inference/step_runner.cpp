@@ -28,6 +28,14 @@ Index own_drafts_of(const models::Model& model, Index wanted) {
              : std::min(wanted, model.prediction_depths());
 }
 
+/// In the format that was asked for, else in the model's.
+std::unique_ptr<autograd::PackedWeights> packed_weights(device::Device& device,
+                                                        const models::Model& model,
+                                                        const EngineShape& shape) {
+  return std::make_unique<autograd::PackedWeights>(
+      device, shape.weights.value_or(kernels::weight_format(model.config().params_dtype)));
+}
+
 }  // namespace
 
 StepRunner::StepRunner(device::Device& device, const models::Model& model, EngineShape shape,
@@ -38,7 +46,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       sharers_(std::move(sharers)),
       cache_(device, piece_of(shape.blocks), shape.block_size, shape.cache),
       states_(device, shape.states + shape.snapshots),
-      weights_(device, shape.weights.value_or(kernels::weight_format(model.config().params_dtype))),
+      own_weights_(shape.packed != nullptr ? nullptr : packed_weights(device, model, shape)),
       images_(device, model) {
   const config::ModelConfig& config = model.config();
   const bool encodes = config.family().encoder_decoder;
@@ -50,7 +58,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
   shape_.whole_images = config.vlm && config.vlm->sees_whole_images;
   shape_.image_axes = config.vlm && !config.mrope_section.empty();
   if (shape_.own_drafts > 0) {
-    heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights_}, shape.slots);
+    heads_.emplace(device, model, PredictionHeads::Caches{cache_, states_, weights()}, shape.slots);
   }
   if (shape_.graphs) {
     graphs_.emplace(device, shape_, config.attention_chunk_size.value_or(0));
@@ -213,7 +221,7 @@ void StepRunner::encode(const SequenceStep& sequence) {
   const autograd::CachedPass pass{.encodes = true,
                                   .cache = cache_,
                                   .states = states_,
-                                  .weights = weights_,
+                                  .weights = weights(),
                                   .pieces = std::span(&piece, 1),
                                   .positions = on_device(device_, places_.positions),
                                   .table = table_of(std::span(&piece, 1), true)};
@@ -259,7 +267,7 @@ Var StepRunner::run(const StepPlan& plan, const Var& input) {
   }
   const autograd::CachedPass pass{.cache = cache_,
                                   .states = states_,
-                                  .weights = weights_,
+                                  .weights = weights(),
                                   .pieces = pieces_,
                                   .encoded = encoded_,
                                   .chunked = chunked,
@@ -283,7 +291,7 @@ std::span<const float> StepRunner::logits(const Var& hidden) {
     return {};
   }
   const autograd::CachedPass pass{
-      .cache = cache_, .states = states_, .weights = weights_, .pieces = {}};
+      .cache = cache_, .states = states_, .weights = weights(), .pieces = {}};
   autograd::Context context{.device = device_, .mode = autograd::Mode::evaluate, .cached = &pass};
   const Tensor all_rows =
       sharers() > 1 ? ops::join_first(context, hidden.value, *sharers_) : hidden.value;
@@ -316,7 +324,7 @@ std::span<const float> StepRunner::on_host(const Tensor& logits) {
 Tensor StepRunner::decode(const DecodeGraphs::Rows& rows) {
   const autograd::CachedPass pass{.cache = cache_,
                                   .states = states_,
-                                  .weights = weights_,
+                                  .weights = weights(),
                                   .pieces = rows.pieces,
                                   .chunked = rows.chunked,
                                   .positions = rows.positions,

@@ -45,7 +45,7 @@ class StepRunner {
   /// How many kinds of steps were recorded (EngineShape::graphs).
   Index recordings() const { return graphs_ ? graphs_->recordings() : 0; }
   /// Of the weights that a step reads.
-  Index weight_bytes() const { return weights_.bytes(); }
+  Index weight_bytes() const { return weights().bytes(); }
 
  private:
   struct Adapters {
@@ -56,6 +56,9 @@ class StepRunner {
     std::vector<std::int64_t> positions;
     StepAxes axes;  // where images have rows and columns
   };
+  autograd::PackedWeights& weights() const {
+    return own_weights_ != nullptr ? *own_weights_ : *shape_.packed;
+  }
   void copy_places(const StepPlan& plan);
   tensor::Tensor decode(const DecodeGraphs::Rows& rows);
   tensor::Tensor numbers_of(autograd::Context& context, const tensor::Tensor& rows);
@@ -77,7 +80,7 @@ class StepRunner {
   comm::GroupHandle sharers_;
   autograd::KeyValueCache cache_;
   autograd::LayerStates states_;
-  autograd::PackedWeights weights_;
+  std::unique_ptr<autograd::PackedWeights> own_weights_;  // null where they were packed before
   ImageMemory images_;
   std::optional<PredictionHeads> heads_;
   std::optional<DecodeGraphs> graphs_;

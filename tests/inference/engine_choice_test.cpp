@@ -26,6 +26,22 @@ TEST(EngineChoice, DecodersAreCachedWithStatesWhereLayersKeepThem) {
   EXPECT_EQ(states_for(t5, 3), 0);
 }
 
+TEST(EngineChoice, WeightsOfLinearLayersAreInProductsAlone) {
+  for (const char* name :
+       {"decoder.layers.3.self_attention.linear_qkv.weight",
+        "decoder.layers.0.mlp.experts.local_experts.2.linear_fc2.weight",
+        "language_model.decoder.layers.1.mlp.linear_fc1.weight", "output_layer.weight"}) {
+    EXPECT_TRUE(in_products_alone({.name = name, .shape = {2, 2}})) << name;
+  }
+  for (const char* name :
+       {"embedding.word_embeddings.weight", "decoder.layers.0.mlp.router.weight",
+        "vision_model.decoder.layers.1.mlp.linear_fc1.weight",
+        "decoder.layers.0.self_attention.linear_kv_up_proj.weight",
+        "decoder.layers.0.mlp.linear_fc1.bias", "decoder.layers.0.mixer.conv1d.weight"}) {
+    EXPECT_FALSE(in_products_alone({.name = name, .shape = {2, 2}})) << name;
+  }
+}
+
 TEST(EngineChoice, UpdatesOfLatentsAreNotCached) {
   config::ModelConfig latent = test::tiny_decoder({});
   latent.multi_latent_attention = true;

@@ -95,6 +95,18 @@ inline __device__ void multiply_tf32(float (&c)[4], const std::uint32_t (&a)[4],
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+/// c += a b, exact in 32 bits, a of 16 x 32 unsigned and b of 32 x 8 signed bytes, by a warp. Lane
+/// l holds of a, four columns a word, rows l / 4 and l / 4 + 8 of columns l % 4 * 4, then of
+/// columns 16 further on; of b, four rows a word, rows l % 4 * 4, then rows 16 further on, of
+/// column l / 4; c as above. Source: PTX ISA, mma.m16n8k32.
+inline __device__ void multiply_u8_s8(int (&c)[4], const std::uint32_t (&a)[4],
+                                      const std::uint32_t (&b)[2]) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
 /// The nearest number of 11 significant bits, as a tf32 operand; NaN stays NaN.
 inline __device__ std::uint32_t round_to_tf32(float x) {
   std::uint32_t bits;

@@ -164,8 +164,7 @@ void pack_feature(const PackWeight& kernel, Index block, Index feature) {
 
 void run(device::HostStream&, const PackWeight& kernel) {
   const Index n = kernel.weight.size(0), k = kernel.weight.size(1);
-  const Index bytes = packed_bytes(kernel.format, n, k);
-  MPITRON_CHECK(kernel.packed.numel() == bytes && kernel.packed.dtype == DType::u8, bytes, n, k);
+  check(kernel);
   if (moves_words(kernel)) {
     for_blocks(packed_blocks(n), n * k, [&](Index block) { move_words(kernel, block); });
     return;

@@ -343,11 +343,7 @@ Index workspace_bytes(const device::HostStream&, const PackedMatmul& kernel) {
 }
 
 void run(device::HostStream&, const PackedMatmul& kernel) {
-  const Index n = kernel.outputs(), k = kernel.inputs();
-  const Index bytes = kernel.heads() * packed_bytes(kernel.format, n, k);
-  MPITRON_CHECK(kernel.packed.numel() == bytes, kernel.packed.numel(), n, k);
-  MPITRON_CHECK(kernel.x.size(0) == kernel.y.size(0) && kernel.x.dtype == kernel.y.dtype,
-                kernel.x.size(0), kernel.y.size(0));
+  check(kernel);
   if (multiply_by_tiles(kernel)) {
     return;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/cached_pass.h"
 #include "cli/generation/adapter_folder.h"
 #include "cli/generation/model_tokenizer.h"
 #include "convert/model_logits.h"
@@ -68,6 +69,12 @@ void check_numbers(const ModelOptions& options) {
   if (options.draft_tokens < 0 || options.draft_tokens > 64) {
     throw_usage("--num-speculative-tokens {}: allowed are 0 to 64", options.draft_tokens);
   }
+}
+
+/// Whether products read weights of 8 or 4 bits.
+bool in_integers(const ModelOptions& options) {
+  const auto format = kernels::weight_format(options.weights);
+  return format && kernels::facts(*format).group > 0;
 }
 
 /// A chunk of a model that attends within chunks begins with a block.
@@ -141,8 +148,22 @@ void LoadedModel::read_model(const ModelOptions& options) {
   check_device(options, config);
   model_ =
       models::make_model(config, ranks_.device(), ranks_.share(config, options.draft_tokens > 0));
+  if (ranks_.on_gpu() && in_integers(options)) {
+    return load_packed(options, reader.ours());
+  }
   model_->allocate();
   convert::load_values(ranks_.device(), *model_, reader.ours());
+}
+
+/// The device has the numbers of one weight at a time, so that a model fits whose numbers do not.
+void LoadedModel::load_packed(const ModelOptions& options, convert::TensorSource& ours) {
+  packed_ = std::make_unique<autograd::PackedWeights>(ranks_.device(),
+                                                      *kernels::weight_format(options.weights));
+  convert::load_values(ranks_.device(), *model_, ours, [&](autograd::Parameter& parameter) {
+    if (inference::in_products_alone(parameter)) {
+      packed_->take(parameter);
+    }
+  });
 }
 
 ModelOptions LoadedModel::for_device(ModelOptions options) const {
@@ -152,17 +173,24 @@ ModelOptions LoadedModel::for_device(ModelOptions options) const {
   return options;
 }
 
-/// Packed weights are the host's: on a GPU products read the parameters as they are. Graphs are the
-/// GPU's, of steps that one rank makes alone.
+/// On a GPU products read the parameters as they are, or packed as integers, where a cache is kept.
+/// Graphs are the GPU's, of steps that one rank makes alone.
 void LoadedModel::check_device(const ModelOptions& options,
                                const config::ModelConfig& config) const {
   const auto format = kernels::weight_format(options.weights);
   const auto own = kernels::weight_format(config.params_dtype);
-  if (ranks_.on_gpu() && format && *format != own) {
+  if (ranks_.on_gpu() && format && *format != own && !in_integers(options)) {
     throw_usage(
         "--inference-weights {}: on a GPU products read the weights of --load in their own "
-        "type, {}; give --inference-weights auto, or --device host",
+        "type, {}, or in int8 or q4; give --inference-weights auto, int8 or q4, or --device host",
         options.weights, kernels::facts(own).name);
+  }
+  if (const std::string missing = inference::no_cached_path(config);
+      ranks_.on_gpu() && in_integers(options) && !missing.empty()) {
+    throw_usage(
+        "--inference-weights {}: on a GPU this is of models with a cache, and {}; leave it "
+        "out",
+        options.weights, missing);
   }
   if (!options.graphs) {
     return;
@@ -215,6 +243,7 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
           .vocabulary = tokenizer->vocab_size(),
           .weights = kernels::weight_format(options.weights),
           .cache = *kernels::cache_type(options.cache_type),
+          .packed = packed_.get(),
           .graphs = options.graphs};
 }
 

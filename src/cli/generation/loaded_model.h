@@ -2,6 +2,7 @@
 #include "cli/data/tokenizer_flags.h"
 #include "cli/generation/generation_ranks.h"
 #include "config/layer_pattern.h"
+#include "convert/formats/tensor_source.h"
 #include "inference/protocol/served_adapters.h"
 #include "inference/scheduling/scheduler.h"
 #include "tokenizers/chat/chat_template.h"
@@ -71,6 +72,7 @@ class LoadedModel {
   ModelOptions for_device(ModelOptions options) const;
   void check_device(const ModelOptions& options, const config::ModelConfig& config) const;
   void read_model(const ModelOptions& options);
+  void load_packed(const ModelOptions& options, convert::TensorSource& ours);
   inference::AdapterHandle read_adapter(const std::string& folder);
   std::vector<inference::AdapterHandle> handles() const;
   inference::EngineShape engine_shape(const ModelOptions& options) const;
@@ -78,6 +80,7 @@ class LoadedModel {
 
   GenerationRanks ranks_;
   std::unique_ptr<models::Model> model_;
+  std::unique_ptr<autograd::PackedWeights> packed_;  // of a GPU: in place of values
   std::vector<inference::ServedAdapter> adapters_;
   Index adapters_read_ = 0;
   inference::EngineShape shape_;

@@ -79,13 +79,31 @@ TEST_F(GpuGenerationTest, AdaptersAnswerAsOnTheHost) {
   EXPECT_EQ(gpu.code, 0) << gpu.err;
   EXPECT_EQ(gpu.out, host.out);
   EXPECT_NE(gpu.out, run(command("generate", "host", prompt)).out);
+  const Words packed = adapted + Words{"--inference-weights", "int8"};
+  EXPECT_EQ(run(command("generate", "cuda", packed)).out,
+            run(command("generate", "host", packed)).out);
+}
+
+TEST_F(GpuGenerationTest, ReadsWeightsOfFewBitsAsTheHost) {
+  const Words prompt = {"--prompts", "1 2 3 4 5 6 7", "8 9", "--num-tokens-to-generate", "12"};
+  for (const char* format : {"int8", "q4"}) {
+    const Words packed = prompt + Words{"--inference-weights", format};
+    const Finished host = run(command("generate", "host", packed));
+    const Finished gpu = run(command("generate", "cuda", packed));
+    EXPECT_EQ(gpu.code, 0) << gpu.err;
+    EXPECT_EQ(gpu.out, host.out) << format;
+    const Finished recorded =
+        run(command("generate", "cuda", packed + Words{"--enable-cuda-graph"}));
+    EXPECT_EQ(recorded.out, host.out) << recorded.err;
+  }
 }
 
 TEST_F(GpuGenerationTest, RefusesWhatAGpuHasNot) {
   const Words prompt = {"--prompts", "1"};
-  expect_refused(command("generate", "cuda", prompt + Words{"--inference-weights", "int8"}), 2,
-                 "--inference-weights int8: on a GPU products read the weights of --load in their "
-                 "own type, fp32; give --inference-weights auto, or --device host");
+  expect_refused(command("generate", "cuda", prompt + Words{"--inference-weights", "fp16"}), 2,
+                 "--inference-weights fp16: on a GPU products read the weights of --load in their "
+                 "own type, fp32, or in int8 or q4; give --inference-weights auto, int8 or q4, or "
+                 "--device host");
   expect_refused(command("generate", "tpu", prompt), 2, "--device");
   expect_refused(command("generate", "host", prompt + Words{"--enable-cuda-graph"}), 2,
                  "--enable-cuda-graph: the model lies on the host; leave it out");

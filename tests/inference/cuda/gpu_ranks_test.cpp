@@ -41,6 +41,29 @@ TEST_P(GpuRanksTest, AnswerAsOneHost) {
   test::expect_same(got, want, 1e-5);
 }
 
+/// Answers of a model on ranks of a device, whose weights are packed in 8 bits.
+std::vector<Answer> packed_answers(const test::RandomDecoder& asking, const char* device) {
+  EngineShape shape = test::Cut{8, 40, 4, 24}.shape(asking.config);
+  shape.vocabulary = test::kDecoderVocabulary;
+  shape.weights = kernels::WeightFormat::int8;
+  std::vector<Answer> got;
+  const test::RankLayout layout{"TP2_PP2", 4, {.tensor = 2, .pipeline = 2}};
+  test::run_ranks(asking.config, layout, device, [&](const test::RankModel& rank) {
+    if (rank.world.rank() > 0) {
+      return RankEngine::follow(rank.device, rank.model, rank.place, shape);
+    }
+    RankEngine together(rank.device, rank.model, rank.place, rank.grid, shape);
+    got = asking.answers(together, {});
+  });
+  return got;
+}
+
+/// Within what inputs make that are rounded to neighbouring integers.
+TEST(GpuRanks, PackedWeightsAnswerAsOnHosts) {
+  const test::RandomDecoder asking({"--position-embedding-type", "rope", "--swiglu"});
+  test::expect_same(packed_answers(asking, "cuda"), packed_answers(asking, "host"), 1e-3);
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, GpuRanksTest,
                          ::testing::Values(GpuRanksCase{{"TP2", 2, {.tensor = 2}},
                                                         {"--group-query-attention",

@@ -128,7 +128,9 @@ std::vector<simd::Float> tile_product(const typename Kind::Rows& x, Index m, Ind
 
 std::vector<std::uint8_t> packed_weight(WeightFormat format, Index k) {
   TestTensor weight(DType::f32, {kFeatures, k}, test_values(kFeatures * k, 3));
-  return packed_by_reference(weight.view(), format);
+  TestTensor packed = packed_by_reference(weight.view(), format);
+  const auto* const bytes = packed.view().as<std::uint8_t>();
+  return {bytes, bytes + packed.view().numel()};
 }
 
 /// Sums of integers have the bits of those that vectors make.

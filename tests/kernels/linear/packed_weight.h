@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "kernels/linear/packed_matmul.h"
 #include "tests/kernels/workbench.h"
 
@@ -8,12 +10,16 @@ inline constexpr WeightFormat kAllFormats[] = {WeightFormat::fp32, WeightFormat:
                                                WeightFormat::fp16, WeightFormat::int8,
                                                WeightFormat::q4};
 
+/// Those that the tested device packs.
+inline std::span<const WeightFormat> formats_under_test() {
+  return kPacksNumbers ? std::span(kAllFormats) : std::span(kAllFormats).subspan(3);
+}
+
 /// A weight packed by the reference.
-inline std::vector<std::uint8_t> packed_by_reference(const In& weight, WeightFormat format) {
-  const Index bytes = packed_bytes(format, weight.size(0), weight.size(1));
-  std::vector<std::uint8_t> packed(static_cast<std::size_t>(bytes));
+inline TestTensor packed_by_reference(const In& weight, WeightFormat format) {
+  TestTensor packed(DType::u8, {packed_bytes(format, weight.size(0), weight.size(1))});
   device::ReferenceStream reference;
-  run(reference, PackWeight{weight, device::TensorView(packed.data(), DType::u8, {bytes}), format});
+  run(reference, PackWeight{weight, packed.view(), format});
   return packed;
 }
 
