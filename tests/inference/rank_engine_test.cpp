@@ -17,7 +17,7 @@ using kernels::CacheType;
 
 constexpr Index kVocabulary = 61;
 
-EngineShape shape_of(const config::ModelConfig& config, CacheType cache) {
+EngineShape shape_of(const config::ModelConfig& config, CacheType cache = CacheType::model) {
   return {.block_size = 8,
           .blocks = 40,
           .slots = 4,
