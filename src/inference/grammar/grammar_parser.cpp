@@ -1,7 +1,6 @@
 #include "inference/grammar/grammar_parser.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string>
 
@@ -16,7 +15,6 @@ namespace mpitron::inference {
 namespace {
 
 constexpr int kDeepestParenthesis = 200;
-constexpr std::int64_t kMostRepeats = 10'000;
 constexpr std::string_view kDefines = "::=";
 
 bool is_of_name(char c) {
@@ -95,7 +93,6 @@ class GrammarParser {
   Pattern sequence(int depth);
   Pattern element(int depth);
   Pattern repeated(Pattern part);
-  std::int64_t count();
   Pattern quoted();
   Pattern bracketed();
 
@@ -169,39 +166,9 @@ Pattern GrammarParser::element(int depth) {
   return Pattern::rule(number_of(rule));
 }
 
-std::int64_t GrammarParser::count() {
-  std::int64_t value = -1;
-  const auto read = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-  if (read.ec != std::errc() || value < 0 || value > kMostRepeats) {
-    fail("a count that is no number up to 10000");
-  }
-  rest_.remove_prefix(static_cast<std::size_t>(read.ptr - rest_.data()));
-  return value;
-}
-
-/// Applies *, +, ?, {m}, {m,} and {m,n} to what stands before.
 Pattern GrammarParser::repeated(Pattern part) {
-  if (skip("*")) {
-    return Pattern::repeat(std::move(part), 0, Pattern::kEndless);
-  }
-  if (skip("+")) {
-    return Pattern::repeat(std::move(part), 1, Pattern::kEndless);
-  }
-  if (skip("?")) {
-    return Pattern::optional(std::move(part));
-  }
-  if (!skip("{")) {
-    return part;
-  }
-  const std::int64_t least = rest_.starts_with(',') ? 0 : count();
-  std::int64_t most = least;
-  if (skip(",")) {
-    most = rest_.starts_with('}') ? Pattern::kEndless : count();
-  }
-  if (!skip("}") || (most != Pattern::kEndless && most < least)) {
-    fail("a count that is none: {n}, {n,} and {n,m} are");
-  }
-  return Pattern::repeat(std::move(part), least, most);
+  const auto repetition = take_repetition(rest_, [this](std::string_view what) { fail(what); });
+  return repetition ? Pattern::repeat(std::move(part), repetition->least, repetition->most) : part;
 }
 
 /// Reads a text whose first quote is read: its characters are those of a regular expression without

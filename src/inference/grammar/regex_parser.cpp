@@ -40,6 +40,22 @@ CodePoints all_but_newlines() {
   return newlines.complement();
 }
 
+bool skip_text(std::string_view& rest, std::string_view text) {
+  const bool here = rest.starts_with(text);
+  rest.remove_prefix(here ? text.size() : 0);
+  return here;
+}
+
+std::int64_t take_count(std::string_view& rest, const std::function<void(std::string_view)>& fail) {
+  std::int64_t value = -1;
+  const auto read = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+  if (read.ec != std::errc() || value < 0 || value > kLargestCount) {
+    fail("a count that is no number up to 10000");
+  }
+  rest.remove_prefix(static_cast<std::size_t>(read.ptr - rest.data()));
+  return value;
+}
+
 /// Reads one expression; `write` decides how a set of characters stands in the text.
 class RegexParser {
  public:
@@ -64,11 +80,7 @@ class RegexParser {
     throw_data("the regular expression {} has at {}: {}", whole_, whole_.size() - rest_.size(),
                what);
   }
-  bool skip(std::string_view text) {
-    const bool here = rest_.starts_with(text);
-    rest_.remove_prefix(here ? text.size() : 0);
-    return here;
-  }
+  bool skip(std::string_view text) { return skip_text(rest_, text); }
   std::uint32_t character() {
     if (rest_.empty()) {
       fail("an end where a character was expected");
@@ -84,7 +96,6 @@ class RegexParser {
   Pattern group(int depth);
   void skip_name();
   Pattern counted(Pattern part);
-  std::int64_t number();
   CodePoints bracket();
   std::uint32_t bracket_end(std::uint32_t first);
   /// Reads the letter behind a backslash where it names a class: \d, \W, ...
@@ -199,45 +210,15 @@ Pattern RegexParser::group(int depth) {
   return inner;
 }
 
-std::int64_t RegexParser::number() {
-  std::int64_t value = -1;
-  const auto read = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-  if (read.ec != std::errc() || value > kLargestCount) {
-    fail("a count that is no number up to 10000");
-  }
-  rest_.remove_prefix(static_cast<std::size_t>(read.ptr - rest_.data()));
-  return value;
-}
-
-/// Applies *, +, ?, {m,n} to what stands before.
+/// Applies what counts the part, and what counts that.
 Pattern RegexParser::counted(Pattern part) {
-  bool again = true;
-  for (int counts = 0; again; ++counts) {
+  const auto refuse = [this](std::string_view what) { fail(what); };
+  for (int counts = 0; const auto repetition = take_repetition(rest_, refuse); ++counts) {
     if (counts > 2) {
       fail("counts of counts");
     }
-    if (skip("*")) {
-      part = Pattern::repeat(std::move(part), 0, Pattern::kEndless);
-    } else if (skip("+")) {
-      part = Pattern::repeat(std::move(part), 1, Pattern::kEndless);
-    } else if (skip("?")) {
-      part = Pattern::optional(std::move(part));
-    } else if (skip("{")) {
-      const std::int64_t least = rest_.starts_with(',') ? 0 : number();
-      std::int64_t most = least;
-      if (skip(",")) {
-        most = rest_.starts_with('}') ? Pattern::kEndless : number();
-      }
-      if (!skip("}") || (most != Pattern::kEndless && most < least)) {
-        fail("a count that is none: {n}, {n,} and {n,m} are");
-      }
-      part = Pattern::repeat(std::move(part), least, most);
-    } else {
-      again = false;
-    }
-    if (again) {
-      skip("?");  // as few as possible: the same language
-    }
+    part = Pattern::repeat(std::move(part), repetition->least, repetition->most);
+    skip("?");  // as few as possible: the same language
   }
   return part;
 }
@@ -346,6 +327,32 @@ CodePoints RegexParser::bracket() {
 }
 
 }  // namespace
+
+std::optional<Repetition> take_repetition(std::string_view& rest,
+                                          const std::function<void(std::string_view)>& fail) {
+  if (skip_text(rest, "*")) {
+    return Repetition{0, Pattern::kEndless};
+  }
+  if (skip_text(rest, "+")) {
+    return Repetition{1, Pattern::kEndless};
+  }
+  if (skip_text(rest, "?")) {
+    return Repetition{0, 1};
+  }
+  if (!skip_text(rest, "{")) {
+    return std::nullopt;
+  }
+  Repetition counted{rest.starts_with(',') ? 0 : take_count(rest, fail), 0};
+  counted.most = counted.least;
+  if (skip_text(rest, ",")) {
+    counted.most = rest.starts_with('}') ? Pattern::kEndless : take_count(rest, fail);
+  }
+  if (!skip_text(rest, "}") ||
+      (counted.most != Pattern::kEndless && counted.most < counted.least)) {
+    fail("a count that is none: {n}, {n,} and {n,m} are");
+  }
+  return counted;
+}
 
 Pattern regex_pattern(std::string_view regex, const WriteCharacters& write) {
   return RegexParser(regex, write, false).parse();

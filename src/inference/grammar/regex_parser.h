@@ -1,9 +1,20 @@
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "inference/grammar/code_points.h"
 
 namespace mpitron::inference {
+
+/// How often a part stands in a text; Pattern::kEndless: any number of times.
+struct Repetition {
+  std::int64_t least, most;
+};
+
+/// Takes what counts the part before it off the front of `rest`: *, +, ?, {n}, {n,}, {,m} or {n,m}
+/// with numbers up to 10000; nothing where none of these stands there. `fail(what)` throws.
+std::optional<Repetition> take_repetition(std::string_view& rest,
+                                          const std::function<void(std::string_view)>& fail);
 
 /// Writes a set of characters: as its UTF-8, or as it stands in a JSON text.
 using WriteCharacters = std::function<Pattern(const CodePoints&)>;
