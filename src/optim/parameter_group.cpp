@@ -13,22 +13,30 @@ bool skips_weight_decay(const ParameterTraits& parameter, const ParameterGroupOp
           parameter.name.find("embedding") != std::string_view::npos);
 }
 
+bool is_decoupled(const ParameterTraits& parameter, const ParameterGroupOptions& options) {
+  return options.decoupled_lr.has_value() && parameter.is_embedding_or_output;
+}
+
 bool takes_matrix_rule(const ParameterTraits& parameter, config::OptimizerKind optimizer) {
   using enum config::OptimizerKind;
   return (optimizer == muon || optimizer == lion) && parameter.rank == 2 &&
          !parameter.is_embedding_or_output;
 }
 
-/// Returns muP's factor on the learning rate.
+/// Returns muP's factor on the bounds of the learning rate. Embeddings, also of positions, and the
+/// output layer are vectors to it: one of their dimensions does not grow with the width.
 double mup_factor(const ParameterTraits& parameter, const ParameterGroupOptions& options) {
-  const bool embedding = parameter.name.find("embedding") != std::string_view::npos;
+  if (is_decoupled(parameter, options)) {
+    return 1;
+  }
+  const bool vector = parameter.rank == 1 || parameter.is_embedding_or_output ||
+                      parameter.name.find("embedding") != std::string_view::npos;
   if (options.optimizer == config::OptimizerKind::sgd) {
-    return parameter.rank == 1 || embedding ? options.mup_width : 1;
+    return vector ? options.mup_width : 1;
   }
   const bool muons = options.optimizer == config::OptimizerKind::muon &&
                      takes_matrix_rule(parameter, options.optimizer);
-  return parameter.rank >= 2 && !parameter.is_embedding_or_output && !muons ? 1 / options.mup_width
-                                                                            : 1;
+  return vector || muons ? 1 : 1 / options.mup_width;
 }
 
 }  // namespace
@@ -48,9 +56,10 @@ ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
   const double factor = mup_factor(parameter, options);
   const bool scales_eps = options.optimizer == config::OptimizerKind::adam;
   return {.wd_mult = skips_weight_decay(parameter, options) ? 0.0 : 1.0,
-          .lr_mult = (parameter.scale_lr ? options.head_lr_mult : 1.0) * factor,
+          .lr_mult = parameter.scale_lr ? options.head_lr_mult : 1.0,
           .is_expert = parameter.is_expert,
-          .is_decoupled_lr = options.decoupled_lr.has_value() && parameter.is_embedding_or_output,
+          .is_decoupled_lr = is_decoupled(parameter, options),
+          .bounds_mult = factor,
           .eps_mult = scales_eps ? factor : 1.0,
           .takes_matrix_rule = takes_matrix_rule(parameter, options.optimizer)};
 }
@@ -66,7 +75,8 @@ config::OptimizerKind update_rule(const config::OptimizerConfig& config,
 
 LrBounds group_bounds(const ParameterGroupKey& key, const ParameterGroupOptions& options) {
   if (!key.is_decoupled_lr) {
-    return options.bounds;
+    return {.max_lr = options.bounds.max_lr * key.bounds_mult,
+            .min_lr = options.bounds.min_lr * key.bounds_mult};
   }
   const LrBounds bounds{.max_lr = options.decoupled_lr.value(),
                         .min_lr = options.decoupled_min_lr.value_or(options.bounds.min_lr)};

@@ -36,6 +36,7 @@ struct ParameterGroupKey {
   double lr_mult = 1.0;
   bool is_expert = false;
   bool is_decoupled_lr = false;
+  double bounds_mult = 1.0;  // of muP, which leaves the start of a warm-up as it is
   double eps_mult = 1.0;
   bool takes_matrix_rule = false;  // of Muon or Lion
   auto operator<=>(const ParameterGroupKey&) const = default;
@@ -44,8 +45,8 @@ struct ParameterGroupKey {
 /// The rule of the reference (_get_param_groups): no weight decay for names ending in `.bias`, for
 /// 1-D tensors, and for names with `embedding` where the option asks for it. Muon and Lion take
 /// matrices that are neither embedding nor output layer. With muP (Yang et al. 2022, Table 8)
-/// Adam's rate and eps of these and larger tensors are divided by the width, SGD's rates of vectors
-/// and embeddings multiplied.
+/// Adam's rate and eps of these and larger tensors are divided by the width, SGD's rates of
+/// vectors, embeddings and the output layer multiplied.
 ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
                                       const ParameterGroupOptions& options);
 
@@ -53,7 +54,7 @@ ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
 config::OptimizerKind update_rule(const config::OptimizerConfig& config,
                                   const ParameterGroupKey& group);
 
-/// Learning rate bounds of a group: those of --decoupled-lr for a decoupled one.
+/// Learning rate bounds of a group: those of --decoupled-lr for a decoupled one, else muP's.
 LrBounds group_bounds(const ParameterGroupKey& key, const ParameterGroupOptions& options);
 
 }  // namespace mpitron::optim

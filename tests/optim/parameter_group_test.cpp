@@ -58,18 +58,29 @@ TEST(ParameterGroup, MupDividesTheRatesOfMatrices) {
   ParameterGroupOptions options = kPlain;
   options.mup_width = 4;
   const ParameterTraits matrix{.name = "w", .rank = 2}, vector{.name = "n", .rank = 1};
-  const ParameterTraits words{
-      .name = "embedding.word_embeddings.weight", .rank = 2, .is_embedding_or_output = true};
-  EXPECT_EQ(parameter_group_key(matrix, options).lr_mult, 0.25);
+  const ParameterTraits output{
+      .name = "output_layer.weight", .rank = 2, .is_embedding_or_output = true};
+  const ParameterTraits positions{.name = "embedding.position_embeddings.weight", .rank = 2};
+  const auto factor = [&options](const ParameterTraits& parameter) {
+    return group_bounds(parameter_group_key(parameter, options), options).max_lr /
+           options.bounds.max_lr;
+  };
+  EXPECT_EQ(factor(matrix), 0.25);
   EXPECT_EQ(parameter_group_key(matrix, options).eps_mult, 0.25);
-  EXPECT_EQ(parameter_group_key(vector, options).lr_mult, 1);
-  EXPECT_EQ(parameter_group_key(words, options).lr_mult, 1);
+  for (const ParameterTraits& other : {vector, output, positions}) {
+    EXPECT_EQ(factor(other), 1) << other.name;
+    EXPECT_EQ(parameter_group_key(other, options).eps_mult, 1) << other.name;
+  }
   options.optimizer = config::OptimizerKind::sgd;
-  EXPECT_EQ(parameter_group_key(matrix, options).lr_mult, 1);
-  EXPECT_EQ(parameter_group_key(vector, options).lr_mult, 4);
-  EXPECT_EQ(parameter_group_key(words, options).lr_mult, 4);
+  EXPECT_EQ(factor(matrix), 1);
+  for (const ParameterTraits& other : {vector, output, positions}) {
+    EXPECT_EQ(factor(other), 4) << other.name;
+  }
+  options.decoupled_lr = 5e-3;  // which is told as it is
+  EXPECT_EQ(group_bounds(parameter_group_key(output, options), options).max_lr, 5e-3);
+  EXPECT_EQ(parameter_group_key(output, options).bounds_mult, 1);
   options.optimizer = config::OptimizerKind::muon;
-  EXPECT_EQ(parameter_group_key(matrix, options).lr_mult, 1);
+  EXPECT_EQ(factor(matrix), 1);
 }
 
 TEST(ParameterGroup, DecoupledLearningRate) {

@@ -93,19 +93,25 @@ Var GptModel::predict(Context& context, Index depth, const Var& hidden, const Ba
 
 Var GptModel::with_predictions(Context& context, const Batch& batch, const Var& hidden) const {
   const autograd::AuxiliaryLosses& auxiliary = context.recorder.auxiliary;
+  // The mean over the ranks that share the sequences: which of them has the position that is lost
+  // at the end does not matter.
+  const auto ranks = static_cast<double>(groups().context->size());
+  const auto masked = [&](const Var& losses, const tensor::Tensor& mask) {
+    const auto sums = ops::read_sums(context.device, ops::sum_tokens(context, losses.value, mask));
+    return std::pair(sums.loss, std::max(groups().context->reduce(sums.tokens), 1.0) / ranks);
+  };
+  const double weight = config().mtp_loss_scaling_factor / static_cast<double>(predictions_.size());
   Var result = hidden;
   Index number = 0;
   for (const Prediction& depth : predictions(context, batch, hidden)) {
     const Var losses = token_losses(context, depth.hidden, depth.labels);
-    const auto [loss, own_tokens] =
-        ops::read_sums(context.device, ops::sum_tokens(context, losses.value, depth.mask));
-    // The mean over the ranks that share the sequences: which of them has the position that is
-    // lost at the end does not matter.
-    const double ranks = static_cast<double>(groups().context->size());
-    const double tokens = std::max(groups().context->reduce(own_tokens), 1.0) / ranks;
-    const double weight =
-        config().mtp_loss_scaling_factor / static_cast<double>(predictions_.size());
-    const double divisor = auxiliary.per_token_loss ? 1 : tokens;
+    const auto [loss, tokens] = masked(losses, depth.mask);
+    double divisor = auxiliary.per_token_loss ? 1 : tokens;
+    if (auxiliary.per_token_loss && !config().hybrid.depth_pattern.empty()) {
+      // The step is divided by the main loss's tokens; the releases that have letters make up for
+      // those that a depth has lost.
+      divisor = tokens / masked(losses, batch[kLossMask]).second;
+    }
     if (auxiliary.sums != nullptr) {
       auxiliary.sums->add("mtp loss", ++number, loss / tokens);
     }

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,10 @@ struct RecordedIteration {
   std::map<std::string, double> other_losses = {};
   std::optional<double> max_attention_logit = std::nullopt;  // with --qk-clip
 };
+
+/// Returns the name that a record has for a parameter or buffer of ours; `has` tells whether a name
+/// is in it. Releases differ in a few.
+std::string name_in_record(std::string name, const std::function<bool(const std::string&)>& has);
 
 /// A recorded run of the reference: a folder with config.json (its flags among them),
 /// weights.safetensors, batches.safetensors, logits.safetensors and losses.json.

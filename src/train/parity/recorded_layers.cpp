@@ -37,22 +37,12 @@ std::vector<double> prediction_losses(const json& row) {
   return losses;
 }
 
-/// Brings our losses of layers into the reference's places: its transformer layer of a depth has
-/// number 1 (MultiTokenPredictionLayer gives it none), and its router's losses are added to those
-/// of that layer (save_to_aux_losses_tracker).
-std::vector<double> as_recorded(const LayerLosses& told, std::size_t decoder_layers) {
-  std::vector<double> layers = told.layers;
-  for (std::size_t depth = decoder_layers;
-       told.summary == LayerLosses::Summary::mean && depth < layers.size(); ++depth) {
-    layers[0] += std::exchange(layers[depth], 0);
-  }
-  return layers;
-}
-
 }  // namespace
 
-RecordedLayers::RecordedLayers(const std::filesystem::path& folder, Index decoder_layers)
-    : decoder_layers_(static_cast<std::size_t>(decoder_layers)) {
+RecordedLayers::RecordedLayers(const std::filesystem::path& folder,
+                               const config::ModelConfig& model)
+    : decoder_layers_(static_cast<std::size_t>(model.num_layers)),
+      depth_letters_(model.hybrid.depth_pattern.size()) {
   try {
     const json recorded = json::parse(read_file(folder / "losses.json"));
     buffers_ = recorded.value("final_buffers", std::map<std::string, std::vector<float>>{});
@@ -82,6 +72,29 @@ RecordedLayers::RecordedLayers(const std::filesystem::path& folder, Index decode
   }
 }
 
+/// Brings our losses of layers into the reference's places (save_to_aux_losses_tracker). Where it
+/// counts the layers of a depth from 1 (release 0.14; letters), its routers' losses are added to
+/// those of the decoder's layer with that number; later releases give a depth without letters a
+/// place of its own.
+std::vector<double> RecordedLayers::as_recorded(const LayerLosses& told,
+                                                const std::vector<double>& recorded) const {
+  std::vector<double> layers = told.layers;
+  const auto depths = static_cast<std::ptrdiff_t>(std::min(decoder_layers_, recorded.size()));
+  const bool own_places =
+      std::any_of(recorded.begin() + depths, recorded.end(), [](double loss) { return loss != 0; });
+  if (told.summary == LayerLosses::Summary::each || own_places) {
+    return layers;
+  }
+  const std::size_t in_depth = std::max<std::size_t>(1, depth_letters_);
+  for (std::size_t i = decoder_layers_; i < layers.size(); ++i) {
+    layers[(i - decoder_layers_) % in_depth] += std::exchange(layers[i], 0);
+  }
+  if (depth_letters_ > 0) {
+    layers.resize(recorded.size());  // which has one place for each depth
+  }
+  return layers;
+}
+
 double RecordedLayers::difference(Index iteration, const LayerReport& layers) const {
   const auto place = static_cast<std::size_t>(iteration - 1);
   if (place >= losses_.size()) {
@@ -93,7 +106,7 @@ double RecordedLayers::difference(Index iteration, const LayerReport& layers) co
     // The reference keeps a row of zeros for a loss that an earlier run of its process had.
     const std::vector<double> computed = told == layers.losses.end()
                                              ? std::vector<double>(recorded.size(), 0)
-                                             : as_recorded(*told, decoder_layers_);
+                                             : as_recorded(*told, recorded);
     const bool absent = told == layers.losses.end() && std::ranges::count(recorded, 0) == 0;
     worst = std::max(worst, absent ? INFINITY : difference_of(computed, recorded));
   }
@@ -108,7 +121,8 @@ bool RecordedLayers::buffers_agree(device::Device& device, autograd::ParameterLi
     if (buffer.layer == 0) {
       return true;
     }
-    const auto recorded = buffers_.find(buffer.name);
+    const auto recorded = buffers_.find(name_in_record(
+        buffer.name, [this](const std::string& name) { return buffers_.contains(name); }));
     const tensor::Tensor value = tensor::to_host(device, buffer.value);
     return recorded != buffers_.end() &&
            std::ranges::equal(

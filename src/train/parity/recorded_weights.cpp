@@ -10,14 +10,9 @@
 namespace mpitron::train {
 namespace {
 
-/// Returns the name of the mixer's convolution in checkpoints; later releases call it otherwise in
-/// the model.
-std::string other_name(std::string name) {
-  if (const std::size_t at = name.find(".conv1d."); at != std::string::npos) {
-    name.replace(at, 8, ".conv1d_");
-  }
-  return name;
-}
+/// What later releases call otherwise in the model: a depth's layer, the mixer's convolution.
+constexpr std::pair<std::string_view, std::string_view> kLaterNames[] = {
+    {".transformer_layer.", ".mtp_model_layer."}, {".conv1d.", ".conv1d_"}};
 
 /// Prefix of an encoder's parameters in a model with a language model.
 constexpr std::string_view kEncoderPrefix = "vision_model.";
@@ -36,6 +31,16 @@ Shape shape_of(const io::SafetensorsFile::Tensor& recorded, const Shape& wanted)
 
 }  // namespace
 
+std::string name_in_record(std::string name, const std::function<bool(const std::string&)>& has) {
+  for (const auto& [here, later] : kLaterNames) {
+    const std::size_t at = name.find(here);
+    if (at != std::string::npos && !has(name)) {
+      name.replace(at, here.size(), later);
+    }
+  }
+  return name;
+}
+
 std::string RecordedCase::recorded_name(const std::string& parameter) const {
   if (!config::family_of(model_type_).has_words()) {
     return vision_name(parameter);
@@ -43,7 +48,8 @@ std::string RecordedCase::recorded_name(const std::string& parameter) const {
   if (encoder_only_ && parameter.starts_with(kEncoderPrefix)) {
     return parameter.substr(kEncoderPrefix.size());
   }
-  return weights_.find(parameter) == nullptr ? other_name(parameter) : parameter;
+  return name_in_record(parameter,
+                        [this](const std::string& name) { return weights_.find(name) != nullptr; });
 }
 
 /// Copies each recorded weight, cut to this rank's part; problems are collected, so that one
@@ -76,7 +82,7 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
   }
   for (const auto& [name, tensor] : weights_.tensors()) {
     const bool placed = std::ranges::any_of(parameters, [&](const autograd::Parameter& p) {
-      return p.name == name || recorded_name(p.name) == name || other_name(p.name) == name;
+      return p.name == name || recorded_name(p.name) == name;
     });
     if (whole_model && !placed) {
       problems += "\n  not in the model: " + name;

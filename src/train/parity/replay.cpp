@@ -96,7 +96,7 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
   const Index texts = config.model.text_head ? config.model.text_head->choices : 1;
   result.max_absolute_logits = compare_logits(step, model, recorded.rows(0, rows * texts), first);
   const NumMicrobatches num_microbatches(config.training, replicas);
-  const RecordedLayers layers(recorded.folder(), config.model.num_layers);
+  const RecordedLayers layers(recorded.folder(), config.model);
   Index consumed = 0;
   const std::size_t count = std::min(iterations, recorded.iterations().size());
   for (const RecordedIteration& expected : std::span(recorded.iterations()).first(count)) {

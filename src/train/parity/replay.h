@@ -63,9 +63,8 @@ ReplayResult replay(device::Device& device, comm::World& world, RecordedCase& re
 /// (losses.json). Empty for dense models.
 class RecordedLayers {
  public:
-  /// Reads the files in `folder`; Error(data) names what is wrong. `decoder_layers`: without the
-  /// depths of multi-token prediction, whose routers the reference notes under its first layer.
-  RecordedLayers(const std::filesystem::path& folder, Index decoder_layers);
+  /// Reads the files in `folder`; Error(data) names what is wrong.
+  RecordedLayers(const std::filesystem::path& folder, const config::ModelConfig& model);
 
   /// Largest difference of the losses that an iteration (from 1) told from the recorded ones,
   /// relative to those above 1; infinite where one is missing.
@@ -76,7 +75,9 @@ class RecordedLayers {
 
  private:
   using Losses = std::map<std::string, std::vector<double>>;  // by layer
-  std::size_t decoder_layers_;
+  std::vector<double> as_recorded(const LayerLosses& told,
+                                  const std::vector<double>& recorded) const;
+  std::size_t decoder_layers_, depth_letters_;
   std::vector<Losses> losses_;  // of each iteration
   std::map<std::string, std::vector<float>> buffers_;
 };

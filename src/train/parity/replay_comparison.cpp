@@ -41,6 +41,9 @@ double norm_allowance(const autograd::Parameter& parameter) {
   if (parameter.name == "multichoice_head.bias") {  // all choices have it in common
     return INFINITY;
   }
+  if (parameter.name.ends_with("k_layernorm.bias")) {  // adds the same to all scores of a query
+    return 100;
+  }
   const bool of_keys =
       parameter.name.ends_with("linear_qkv.bias") || parameter.name.ends_with("linear_kv.bias");
   return of_keys && parameter.value.dtype() != DType::f32 ? 100 : 1;

@@ -35,6 +35,21 @@ TEST(RecordedWeights, LoadsTheWeightsOfItsOwnModelOnly) {
   EXPECT_NE(load({"--ffn-hidden-size", "128"}).first.find("recorded F32 "), std::string::npos);
 }
 
+TEST(RecordedWeights, NamesOfOtherReleasesAreFound) {
+  const auto found = [](const std::string& ours, const std::string& recorded_name) {
+    return name_in_record(ours, [&](const std::string& name) { return name == recorded_name; }) ==
+           recorded_name;
+  };
+  EXPECT_TRUE(found("decoder.layers.0.mixer.conv1d.bias", "decoder.layers.0.mixer.conv1d.bias"));
+  EXPECT_TRUE(found("decoder.layers.0.mixer.conv1d.bias", "decoder.layers.0.mixer.conv1d_bias"));
+  EXPECT_TRUE(found("mtp.layers.0.transformer_layer.mlp.router.expert_bias",
+                    "mtp.layers.0.mtp_model_layer.mlp.router.expert_bias"));
+  // A gated delta net's convolution has one name in all releases.
+  EXPECT_TRUE(found("mtp.layers.0.transformer_layer.self_attention.conv1d.weight",
+                    "mtp.layers.0.mtp_model_layer.self_attention.conv1d.weight"));
+  EXPECT_FALSE(found("decoder.layers.0.mlp.linear_fc1.weight", "decoder.layers.0.mlp.w1"));
+}
+
 }  // namespace recorded_weights_test
 
 }  // namespace mpitron::train

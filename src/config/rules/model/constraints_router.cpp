@@ -64,7 +64,7 @@ Result expert_bias(const Facts&, const MoeConfig& m) {
   if (!m.expert_bias) {
     return {};
   }
-  if (m.score != RouterScore::sigmoid || m.sinkhorn) {
+  if (m.score == RouterScore::softmax || m.sinkhorn) {
     return Violation{m.sinkhorn ? "the balancing is sinkhorn" : "the score is softmax",
                      "--moe-router-score-function sigmoid"};
   }
@@ -128,7 +128,8 @@ constexpr std::array kRouterRules = std::to_array<Constraint>({
      "A token chooses among the experts of its best groups; a group counts with its best topk / "
      "group_topk experts.",
      with_experts<groups>},
-    {"E135", "expert_bias", "--moe-router-enable-expert-bias needs sigmoid scores and a rate > 0",
+    {"E135", "expert_bias",
+     "--moe-router-enable-expert-bias needs sigmoid or sqrtsoftplus scores and a rate > 0",
      "moe-router-enable-expert-bias moe-router-score-function moe-router-bias-update-rate",
      "The bias is added to scores for choosing only, which a softmax over the chosen would undo.",
      with_experts<expert_bias>},

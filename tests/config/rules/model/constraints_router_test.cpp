@@ -38,6 +38,14 @@ TEST(RouterConstraints, EachIsBrokenByItsSmallestExample) {
   test::expect_broken(kBroken);
 }
 
+TEST(RouterConstraints, ABiasGoesWithScoresThatDoNotDependOnEachOther) {
+  for (const char* score : {"sigmoid", "sqrtsoftplus"}) {
+    const std::string flags = "--num-experts 4 --moe-router-enable-expert-bias ";
+    const ParsedRun parsed = test::parse_base(flags + "--moe-router-score-function " + score);
+    EXPECT_FALSE(test::has_finding(parsed, "E135")) << test::all_findings(parsed);
+  }
+}
+
 TEST(RouterConstraints, EveryRuleHasAnExample) {
   test::expect_examples(router_constraints(), kBroken);
 }
