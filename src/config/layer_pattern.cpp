@@ -75,6 +75,16 @@ LayerSpec letter_spec(const HybridConfig& hybrid, Index number) {
   return spec_of(hybrid.pattern[place_of(number, layers)]);
 }
 
+/// Returns the number that --window-attn-skip-freq knows a layer by. Depths of prediction count by
+/// themselves: each is a layer, or they all have the same letters.
+Index window_number(const ModelConfig& model, Index number) {
+  const Index behind = number - model.num_layers;
+  if (behind <= 0 || model.family().encoder_decoder) {
+    return number;
+  }
+  return model.hybrid.depth_pattern.empty() ? behind : (behind - 1) % model.depth_layers() + 1;
+}
+
 }  // namespace
 
 std::span<const MixerFacts> mixer_kinds() {
@@ -100,8 +110,8 @@ LayerSpec layer_spec(const ModelConfig& model, Index number) {
   spec.causal = model.family().decoder_only || spec.cross_attention;
   const Index rotating = number <= model.num_layers ? number : 1;
   spec.rotates = !marked(model.no_rope_layers, place_of(rotating, model.num_layers), false);
-  spec.window =
-      model.window_size && marked(model.window_layers, place_of(number, model.num_layers), true);
+  const std::size_t window_place = place_of(window_number(model, number), model.num_layers);
+  spec.window = model.window_size && marked(model.window_layers, window_place, true);
   spec.chunk = spec.rotates ? model.attention_chunk_size.value_or(0) : 0;
   return spec;
 }

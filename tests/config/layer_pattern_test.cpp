@@ -77,7 +77,14 @@ TEST(LayerPattern, AWindowIsOfTheLayersThatHaveIt) {
   EXPECT_TRUE(layer_spec(model, 1).window);
   model.window_layers = {true, false, true, false};
   EXPECT_TRUE(layer_spec(model, 3).window);
-  EXPECT_FALSE(layer_spec(model, 5).window);  // as the last one
+  // Depths of prediction count by themselves, and letters in each of them.
+  EXPECT_TRUE(layer_spec(model, 5).window);
+  EXPECT_FALSE(layer_spec(model, 6).window);
+  model.hybrid.pattern = "M*M*", model.hybrid.depth_pattern = "M*";
+  for (const Index depth : {0, 1}) {
+    EXPECT_TRUE(layer_spec(model, 5 + 2 * depth).window);
+    EXPECT_FALSE(layer_spec(model, 6 + 2 * depth).window);
+  }
 }
 
 }  // namespace layer_pattern_test

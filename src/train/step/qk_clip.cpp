@@ -5,11 +5,13 @@
 
 namespace mpitron::train {
 
-/// The largest over all ranks: each stage knows its layers, each tensor rank its heads.
+/// The largest over all ranks: each stage knows its layers, each tensor rank its heads. As in the
+/// reference, depths of multi-token prediction are neither told nor clipped.
 double QkClip::collect(const autograd::LayerSums& sums, comm::Group& all) {
   largest_ =
       sums.largest("attention logit", model_.layers_and_depths(), model_.num_attention_heads);
-  const auto size = static_cast<Index>(largest_.size());
+  const Index size = model_.all_layers() * model_.num_attention_heads;
+  largest_.resize(static_cast<std::size_t>(size));
   all.all_reduce({largest_.data(), DType::f64, {size}}, comm::Reduction::maximum).wait();
   return *std::ranges::max_element(largest_);
 }
@@ -37,7 +39,7 @@ std::vector<QkClip::RowPart> QkClip::parts_of(std::string_view name) const {
 /// Heads of latent attention are groups of their own.
 std::vector<float> QkClip::row_factors(std::string_view name, Index layer) const {
   const std::vector<RowPart> parts = parts_of(name);
-  if (parts.empty()) {
+  if (parts.empty() || layer > model_.all_layers()) {
     return {};
   }
   const Index groups =

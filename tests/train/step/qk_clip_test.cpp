@@ -13,12 +13,13 @@ namespace qk_clip_test {
 TEST(QkClip, ShrinksRowsOfGroupsAboveTheThreshold) {
   config::ModelConfig model;
   model.num_layers = 2, model.num_attention_heads = 4, model.num_query_groups = 2;
-  model.kv_channels = 1;
+  model.kv_channels = 1, model.mtp_num_layers = 1;
   model.qk_clip = {.alpha = 0.25, .threshold = 4};
   autograd::LayerSums sums;
-  const double first[] = {1, 2, 3, 4}, second[] = {1, 64, 4, -8};
+  const double first[] = {1, 2, 3, 4}, second[] = {1, 64, 4, -8}, of_depth[] = {99, 99, 99, 99};
   sums.raise("attention logit", 1, first);
   sums.raise("attention logit", 2, second);
+  sums.raise("attention logit", 3, of_depth);
   QkClip clip(model);
   const auto world = comm::make_single_world();
   EXPECT_EQ(clip.collect(sums, *world->all()), 64);
@@ -28,6 +29,7 @@ TEST(QkClip, ShrinksRowsOfGroupsAboveTheThreshold) {
   const float key = static_cast<float>(std::pow(1.0 / 16, 0.75));
   EXPECT_EQ(clip.row_factors(name, 2), (std::vector<float>{query, query, key, 1, 1, 1, 1, 1}));
   EXPECT_TRUE(clip.row_factors("decoder.layers.1.mlp.linear_fc1.weight", 2).empty());
+  EXPECT_TRUE(clip.row_factors(name, 3).empty());  // a depth of prediction
 }
 
 /// Two heads, the second above the threshold: the rotary part of its query takes all of eta, since
