@@ -1,5 +1,7 @@
 #include "optim/matrices/soap.h"
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "support/host_runtime.h"
