@@ -20,7 +20,7 @@
 #include "kernels/state_space/delta_rule.h"
 #include "kernels/state_space/gated_norm.h"
 #include "kernels/state_space/selective_scan.h"
-#include "optim/muon.h"
+#include "optim/matrices/muon.h"
 
 namespace mpitron::benchmarks {
 namespace {

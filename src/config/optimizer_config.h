@@ -7,9 +7,9 @@
 
 namespace mpitron::config {
 
-/// The update rule. Muon and Lion take matrices between the layers; Adam (or Lion, beside Muon)
-/// takes all other parameters.
-enum class OptimizerKind { adam, sgd, muon, lion };
+/// The update rule. Muon, Lion and SOAP take matrices between the layers; Adam (or Lion, beside
+/// Muon) takes all other parameters.
+enum class OptimizerKind { adam, sgd, muon, lion, soap };
 /// Shapes of schedules, named as in Megatron's OptimizerParamScheduler.
 enum class LrDecayStyle { constant, linear, cosine, inverse_square_root, wsd };
 enum class WsdDecayStyle { exponential, linear, cosine, minus_sqrt };
@@ -40,6 +40,10 @@ struct OffloadConfig {
 enum class MuonCoefficients { simple, quintic, polar_express, cans, aol };
 /// How an update's size follows from its matrix's shape.
 enum class MuonScale { spectral, unit_rms_norm, shape_scaling };
+/// Averages of squares by whose roots adaptive Muon divides a scaled direction: of every element
+/// (AdaMuon, Si et al. 2025), or of every row or column along the longer side (NorMuon, Li et al.
+/// 2025).
+enum class MuonMoments { none, adamuon, normuon };
 /// Parameters of Muon.
 struct MuonConfig {
   double momentum = 0.9;
@@ -53,6 +57,16 @@ struct MuonConfig {
   bool fp32_products = false;  // else of factors rounded to bf16
   bool blockwise = false;      // each tensor parallel rank takes its piece for the matrix
   bool lion_beside = false;    // for all other parameters, in place of Adam
+  MuonMoments moments = MuonMoments::none;
+  double moments_beta = 0.95;
+  double moments_eps = 1e-8;
+};
+
+/// Parameters of SOAP (Vyas et al. 2024) beside Adam's betas.
+struct SoapConfig {
+  double shampoo_beta = 0.95;  // of the averages of Gram matrices
+  Index frequency = 1;         // updates from basis to basis
+  bool kl = true;              // KL-Shampoo's averages (Lin et al. 2025)
 };
 
 /// The schedule of the learning rate. Lengths are samples.
@@ -109,6 +123,7 @@ struct OptimizerConfig : LearningRateConfig, WeightDecayConfig, MixedPrecisionCo
   double sgd_momentum = 0.9;
   double clip_grad = 1.0;  // 0: no clipping
   MuonConfig muon;
+  SoapConfig soap;
   double lion_beta1 = 0.95;  // derived: of Adam where Lion is the optimizer itself
   double lion_beta2 = 0.98;
   double mup_width = 1;  // derived: with --use-mup h / base width, by which rates are divided

@@ -5,9 +5,9 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/optimizer.h"
+#include "optim/matrices/tensor_arithmetic.h"
 #include "tensor/host_copy.h"
 #include "utils/numbers/exact_sum.h"
-#include "utils/text/hash.h"
 
 // Owns masters and states of the pieces that a rank updates, and runs a step: norm, clipping,
 // update rules, parameters in the model's type. The norm is an exact sum, so its bits do not depend
@@ -43,30 +43,11 @@ Optimizer::Optimizer(device::Device& device, const config::OptimizerConfig& conf
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     slots_.push_back(make_slot(std::move(tensors[i]), on_processor[i] ? host_->home() : device));
   }
-  if (config_.optimizer == Rule::muon) {
+  if (config_.optimizer == Rule::muon || config_.optimizer == Rule::soap) {
     exchange_.emplace(device, ranks.of_matrices, matrix_pieces());
+    make_matrix_states();
   }
   state_loaded(false);
-}
-
-/// A piece that a tensor rank has of its own shard alone, blockwise, is one of another matrix.
-std::vector<MatrixPiece> Optimizer::matrix_pieces() {
-  std::vector<MatrixPiece> pieces;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (slots_[i].rule != Rule::muon) {
-      continue;
-    }
-    const tensor::ShardedTensor& place = slots_[i].trained.place;
-    const bool apart = config_.muon.blockwise && !place.shard.whole();
-    const Index first = apart ? place.shard.ranges.front().begin : 0;
-    matrices_.push_back(i);
-    pieces.push_back({.matrix = hash64(place.name, static_cast<std::uint64_t>(first)),
-                      .shape = apart ? place.shard.local(place.shape) : place.shape,
-                      .shard = apart ? tensor::Shard() : place.shard,
-                      .begin = place.begin,
-                      .numel = slots_[i].trained.value.numel()});
-  }
-  return pieces;
 }
 
 /// A master of its own where the model's type is not the master's; first and second averages in the
@@ -90,7 +71,9 @@ Optimizer::Slot Optimizer::make_slot(TrainedTensor trained, device::Device& home
   } else {
     slot.master = StoredState::zeros(home, n, types.main_params);
   }
-  slot.first = StoredState::zeros(home, n, types.exp_avg);
+  if (slot.rule != Rule::soap) {
+    slot.first = StoredState::zeros(home, n, types.exp_avg);
+  }
   if (slot.rule == Rule::adam) {
     slot.second = StoredState::zeros(home, n, types.exp_avg_sq, true);
   }

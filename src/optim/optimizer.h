@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -7,7 +8,8 @@
 #include "comm/groups/parallel_groups.h"
 #include "config/optimizer_config.h"
 #include "optim/host_share.h"
-#include "optim/matrix_exchange.h"
+#include "optim/matrices/matrix_exchange.h"
+#include "optim/matrices/matrix_state.h"
 #include "optim/parameter_group.h"
 #include "optim/parameter_scheduler.h"
 #include "optim/stored_state.h"
@@ -46,12 +48,13 @@ struct StepResult {
   double grad_norm = 0;  // before clipping, of the unscaled gradients
 };
 
-/// AdamW, SGD, Lion or Muon (optim/muon.h) with clipping by the global norm; Lion and Muon take
-/// matrices, Adam (or Lion beside Muon) all else. A matrix whose pieces several ranks update comes
-/// together for Muon, so that its update is the same in every layout. Parameters in half precision
-/// have fp32 masters here; fp32 parameters are their own masters. Masters and Adam's states may be
-/// stored in narrower types (`config::StateTypes`), and some of them in the host's memory, where
-/// the processor updates them (`config::OffloadConfig`).
+/// AdamW, SGD, Lion, Muon (matrices/muon.h, matrices/adaptive_muon.h) or SOAP (matrices/soap.h)
+/// with clipping by the global norm; the last three take matrices, Adam (or Lion beside Muon) all
+/// else. A matrix whose pieces several ranks update comes together for Muon and SOAP, so that its
+/// update is the same in every layout. Parameters in half precision have fp32 masters here; fp32
+/// parameters are their own masters. Masters and Adam's states may be stored in narrower types
+/// (`config::StateTypes`), and some of them in the host's memory, where the processor updates them
+/// (`config::OffloadConfig`).
 ///
 /// Sums over all parameters (norms, counts of zeros) are exact sums of sums over 64 elements, added
 /// over ranks as integers: their bits depend neither on who holds what nor on the order.
@@ -75,8 +78,9 @@ class Optimizer {
 
   /// Shows what a checkpoint keeps: "optimizer/exp_avg/NAME", "optimizer/exp_avg_sq/NAME" or
   /// "optimizer/momentum_buffer/NAME"; "optimizer/fp32_param/NAME" of parameters in half precision;
-  /// the number of updates. What is stored in other types than fp32 and bf16 is shown as fp32: a
-  /// copy in the host's memory, there until the next step or visit.
+  /// what rules keep of whole matrices (matrices/matrix_state.h); the number of updates. What is
+  /// stored in other types than fp32, bf16 and fp64 is shown as fp32: a copy in the host's memory,
+  /// there until the next step or visit.
   void visit_state(tensor::StateVisitor& visitor);
   /// Shows, of this, the masters only.
   void visit_masters(tensor::StateVisitor& visitor);
@@ -106,7 +110,7 @@ class Optimizer {
     device::Device* home = nullptr;  // in whose memory the state lies; its kernels update it
     tensor::Tensor value;            // the model's, flat, or the home's copy of it
     StoredState master;
-    StoredState first;   // exp_avg, or the momentum buffer
+    StoredState first;   // exp_avg, or the momentum buffer; not of SOAP
     StoredState second;  // Adam's exp_avg_sq
   };
   /// A state as a checkpoint has it.
@@ -150,7 +154,12 @@ class Optimizer {
   void update_adam(const RuleInputs& inputs, std::span<const Due> due);
   void update_sgd(const RuleInputs& inputs, std::span<const Due> due);
   void update_lion(const RuleInputs& inputs, std::span<const Due> due);
+  bool cut_apart(const Slot& slot) const;
   std::vector<MatrixPiece> matrix_pieces();
+  void make_matrix_states();
+  void show_matrix_states(tensor::StateVisitor& visitor);
+  tensor::Tensor part_of(const Slot& slot, float gradient_scale);
+  tensor::Tensor direction_of(std::size_t piece, const tensor::Tensor& matrix);
   void update_matrices(const RuleInputs& inputs);
   void subtract(const RuleInputs& inputs, const Slot& slot, const tensor::Tensor& direction);
 
@@ -160,10 +169,11 @@ class Optimizer {
   std::vector<Slot> slots_;
   std::vector<Shown> shown_;  // by the last visit
   comm::GroupHandle ranks_;
-  std::vector<std::size_t> matrices_;  // slots that Muon updates
+  std::vector<std::size_t> matrices_;  // slots that Muon or SOAP updates
   std::optional<MatrixExchange> exchange_;
-  tensor::Tensor sum_;  // an exact sum's bins
-  Index updates_ = 0;   // Adam's t: skipped steps do not count
+  std::map<std::size_t, MatrixState> matrix_states_;  // by pieces that this rank works on
+  tensor::Tensor sum_;                                // an exact sum's bins
+  Index updates_ = 0;                                 // Adam's t: skipped steps do not count
 };
 
 }  // namespace mpitron::optim

@@ -1,10 +1,8 @@
-// Applies the update rules to groups of pieces. Pieces of one rule that are updated together are
-// one launch; matrices of Muon go one by one.
+// Applies the rules that take elements one by one to groups of pieces: those of one rule that are
+// updated together are one launch.
 #include <cmath>
 
-#include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/optimizer.h"
-#include "optim/muon.h"
 #include "optim/optimizer.h"
 
 namespace mpitron::optim {
@@ -80,45 +78,6 @@ void Optimizer::update_lion(const RuleInputs& inputs, std::span<const Due> due) 
   if (!steps.empty()) {
     device::launch(inputs.home.stream(), kernels::LionSteps{steps});
   }
-}
-
-/// Matrices are updated by an orthogonal direction, which is made of whole ones.
-void Optimizer::update_matrices(const RuleInputs& inputs) {
-  const auto slot_of = [this](std::size_t piece) -> const Slot& {
-    return slots_[matrices_[piece]];
-  };
-  exchange_->run(
-      {.give =
-           [&](std::size_t piece) {
-             const Slot& slot = slot_of(piece);
-             return muon_average(device_, config_.muon, flat(slot.trained.main_grad),
-                                 slot.first.values(), inputs.gradient_scale);
-           },
-       .make =
-           [&](std::size_t piece, const Tensor& average) {
-             return muon_direction(device_, config_.muon, slot_of(piece).trained.traits.name,
-                                   average);
-           },
-       .take = [&](std::size_t piece,
-                   const Tensor& direction) { subtract(inputs, slot_of(piece), direction); }});
-}
-
-/// Subtracts the direction. Without momentum SGD's decay is the decoupled one.
-void Optimizer::subtract(const RuleInputs& inputs, const Slot& slot, const Tensor& direction) {
-  const auto rates = inputs.scheduler.rates(slot.group, slot.bounds);
-  const Tensor unused = Tensor::empty(device_, direction.shape(), DType::f32);
-  device::launch(device_.stream(), kernels::Fill{.x = unused.view(), .value = 0});
-  kernels::SgdStep step{.param = slot.master.values().view(),
-                        .momentum_buffer = unused.view(),
-                        .grad = direction.view(),
-                        .model_param = {},
-                        .lr = static_cast<float>(rates.learning_rate),
-                        .momentum = 0,
-                        .weight_decay = static_cast<float>(rates.weight_decay)};
-  if (has_master(slot)) {
-    step.model_param = slot.value.view();
-  }
-  device::launch(device_.stream(), step);
 }
 
 }  // namespace mpitron::optim

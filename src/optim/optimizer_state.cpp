@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernels/elementwise/elementwise.h"
+#include "optim/matrices/tensor_arithmetic.h"
 #include "optim/optimizer.h"
 #include "tensor/host_copy.h"
 
@@ -52,9 +53,15 @@ Index Optimizer::state_bytes(const device::Device& home) const {
   Index bytes = 0;
   for (const Slot& slot : slots_) {
     if (slot.home == &home) {
-      bytes += slot.first.bytes() + (slot.second ? slot.second.bytes() : 0);
+      bytes += slot.first ? slot.first.bytes() : 0;
+      bytes += slot.second ? slot.second.bytes() : 0;
       bytes += has_master(slot) ? slot.master.bytes() : 0;
       bytes += on_device(slot) ? 0 : slot.value.view().bytes();
+    }
+  }
+  for (const auto& [piece, state] : matrix_states_) {
+    for (const MatrixPart& part : state) {
+      bytes += &home == &device_ ? part.numbers.view().bytes() : 0;
     }
   }
   return bytes;
@@ -109,11 +116,14 @@ void Optimizer::visit_state(tensor::StateVisitor& visitor) {
   show_masters(visitor);
   for (const Slot& slot : slots_) {
     const bool average = slot.rule == Rule::adam || slot.rule == Rule::lion;
-    show(slot, average ? "exp_avg" : "momentum_buffer", slot.first, visitor);
+    if (slot.first) {
+      show(slot, average ? "exp_avg" : "momentum_buffer", slot.first, visitor);
+    }
     if (slot.rule == Rule::adam) {
       show(slot, "exp_avg_sq", slot.second, visitor);
     }
   }
+  show_matrix_states(visitor);
   visitor.number("optimizer/updates", updates_);
 }
 

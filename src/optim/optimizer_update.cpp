@@ -3,6 +3,7 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/optimizer.h"
+#include "optim/matrices/tensor_arithmetic.h"
 #include "optim/optimizer.h"
 #include "utils/numbers/exact_sum.h"
 

@@ -18,9 +18,7 @@ bool is_decoupled(const ParameterTraits& parameter, const ParameterGroupOptions&
 }
 
 bool takes_matrix_rule(const ParameterTraits& parameter, config::OptimizerKind optimizer) {
-  using enum config::OptimizerKind;
-  return (optimizer == muon || optimizer == lion) && parameter.rank == 2 &&
-         !parameter.is_embedding_or_output;
+  return takes_matrices(optimizer) && parameter.rank == 2 && !parameter.is_embedding_or_output;
 }
 
 /// Returns muP's factor on the bounds of the learning rate. Embeddings, also of positions, and the
@@ -40,6 +38,11 @@ double mup_factor(const ParameterTraits& parameter, const ParameterGroupOptions&
 }
 
 }  // namespace
+
+bool takes_matrices(config::OptimizerKind optimizer) {
+  using enum config::OptimizerKind;
+  return optimizer == muon || optimizer == lion || optimizer == soap;
+}
 
 ParameterGroupOptions make_parameter_group_options(const config::OptimizerConfig& config) {
   return {.bounds = {.max_lr = config.lr, .min_lr = config.min_lr},
@@ -70,7 +73,7 @@ config::OptimizerKind update_rule(const config::OptimizerConfig& config,
   if (config.optimizer == muon && !group.takes_matrix_rule) {
     return config.muon.lion_beside ? lion : adam;
   }
-  return config.optimizer == lion && !group.takes_matrix_rule ? adam : config.optimizer;
+  return takes_matrices(config.optimizer) && !group.takes_matrix_rule ? adam : config.optimizer;
 }
 
 LrBounds group_bounds(const ParameterGroupKey& key, const ParameterGroupOptions& options) {

@@ -38,19 +38,22 @@ struct ParameterGroupKey {
   bool is_decoupled_lr = false;
   double bounds_mult = 1.0;  // of muP, which leaves the start of a warm-up as it is
   double eps_mult = 1.0;
-  bool takes_matrix_rule = false;  // of Muon or Lion
+  bool takes_matrix_rule = false;  // of Muon, Lion or SOAP
   auto operator<=>(const ParameterGroupKey&) const = default;
 };
 
 /// The rule of the reference (_get_param_groups): no weight decay for names ending in `.bias`, for
-/// 1-D tensors, and for names with `embedding` where the option asks for it. Muon and Lion take
-/// matrices that are neither embedding nor output layer. With muP (Yang et al. 2022, Table 8)
+/// 1-D tensors, and for names with `embedding` where the option asks for it. Muon, Lion and SOAP
+/// take matrices that are neither embedding nor output layer. With muP (Yang et al. 2022, Table 8)
 /// Adam's rate and eps of these and larger tensors are divided by the width, SGD's rates of
 /// vectors, embeddings and the output layer multiplied.
 ParameterGroupKey parameter_group_key(const ParameterTraits& parameter,
                                       const ParameterGroupOptions& options);
 
-/// How parameters of a group are updated: Muon and Lion leave some to Adam, or Muon to Lion.
+/// Whether a rule takes matrices between the layers alone.
+bool takes_matrices(config::OptimizerKind optimizer);
+
+/// How parameters of a group are updated: what such a rule leaves is Adam's, or beside Muon Lion's.
 config::OptimizerKind update_rule(const config::OptimizerConfig& config,
                                   const ParameterGroupKey& group);
 

@@ -4,11 +4,6 @@
 
 namespace mpitron::optim {
 
-/// All elements of a contiguous tensor in a row, whose memory it shares.
-inline tensor::Tensor flat(const tensor::Tensor& x) {
-  return x.reshape({x.numel()});
-}
-
 /// A tensor of the optimizer's state: fp32 numbers, flat, in a device's memory and in a type that
 /// may be narrower (kernels/elementwise/stored_numbers.h).
 class StoredState {

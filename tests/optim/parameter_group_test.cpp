@@ -39,18 +39,20 @@ TEST(ParameterGroup, Multipliers) {
   EXPECT_TRUE(parameter_group_key({.name = "w", .is_expert = true}, options).is_expert);
 }
 
-TEST(ParameterGroup, MuonTakesMatricesThatAreNoEmbedding) {
+TEST(ParameterGroup, MuonAndSoapTakeMatricesThatAreNoEmbedding) {
   ParameterGroupOptions options = kPlain;
   const ParameterTraits matrix{.name = "w", .rank = 2}, vector{.name = "n", .rank = 1};
   EXPECT_FALSE(parameter_group_key(matrix, options).takes_matrix_rule);
-  options.optimizer = config::OptimizerKind::muon;
-  EXPECT_TRUE(parameter_group_key(matrix, options).takes_matrix_rule);
-  EXPECT_FALSE(parameter_group_key(vector, options).takes_matrix_rule);
-  EXPECT_FALSE(
-      parameter_group_key({.name = "conv1d.weight", .rank = 3}, options).takes_matrix_rule);
-  EXPECT_FALSE(
-      parameter_group_key({.name = "e", .rank = 2, .is_embedding_or_output = true}, options)
-          .takes_matrix_rule);
+  for (const auto kind : {config::OptimizerKind::muon, config::OptimizerKind::soap}) {
+    options.optimizer = kind;
+    EXPECT_TRUE(parameter_group_key(matrix, options).takes_matrix_rule);
+    EXPECT_FALSE(parameter_group_key(vector, options).takes_matrix_rule);
+    EXPECT_FALSE(
+        parameter_group_key({.name = "conv1d.weight", .rank = 3}, options).takes_matrix_rule);
+    EXPECT_FALSE(
+        parameter_group_key({.name = "e", .rank = 2, .is_embedding_or_output = true}, options)
+            .takes_matrix_rule);
+  }
 }
 
 /// A model four times as wide as the one that rates were found for.

@@ -90,6 +90,15 @@ inline constexpr std::array kLaterTraining = {
         .choose("blockwise duplicated distributed"),
     text("muon-scalar-optimizer", "adam", works, "Muon: rule of all other parameters")
         .choose("adam lion"),
+    text("adaptive-muon-moment2-method", "adamuon", works,
+         "adaptive Muon: averages of squares of each element, or of rows or columns (normuon)")
+        .choose("adamuon normuon"),
+    real("adaptive-muon-beta2", "0.95", works, "adaptive Muon: weight of the old average"),
+    real("adaptive-muon-eps", "1e-8", works, "adaptive Muon: beside the root of an average"),
+    real("soap-shampoo-beta", "0.95", works, "SOAP: weight of the old average of Gram matrices"),
+    integer("soap-precondition-frequency", "1", works, "SOAP: updates from one basis to the next"),
+    flag_off("soap-no-kl-shampoo", "soap_use_kl_shampoo", works,
+             "SOAP: average Gram matrices as they are, not over the other side's eigenvalues"),
     real("lion-beta1", "0.95", works, "Lion beside Muon: weight of the average in a step"),
     real("lion-beta2", "0.98", works, "Lion beside Muon: weight of the old average in the new"),
     flag("qk-clip", works, "after an update shrink query and key rows of heads with large scores"),

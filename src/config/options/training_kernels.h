@@ -28,9 +28,9 @@ inline constexpr std::array kTrainingKernels = {
     flag_off("disable-bias-linear", "add_bias_linear", works, "linear layers without biases"),
     flag("add-qkv-bias", works,
          "bias in the query/key/value projection even if other layers have none"),
-    text("optimizer", "adam", works, "update rule; Muon and Lion take matrices, Adam all else")
-        .choose("adam sgd muon dist_muon lion soap adaptive_muon")
-        .works_with("adam sgd muon dist_muon lion"),
+    text("optimizer", "adam", works,
+         "update rule; all but adam and sgd take matrices, Adam all else")
+        .choose("adam sgd muon dist_muon lion soap adaptive_muon"),
     flag("optimizer-cpu-offload", works,
          "the processor updates parameters of a GPU, their state in host memory"),
     real("optimizer-offload-fraction", "1.0", works,

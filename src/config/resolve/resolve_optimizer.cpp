@@ -80,7 +80,14 @@ MuonConfig resolve_muon(const OptionValues& v) {
                .extra_scale = v.real("muon_extra_scale_factor"),
                .fp32_products = v.text("muon_fp32_matmul_prec") == "high",
                .blockwise = v.text("muon_tp_mode") == "blockwise",
-               .lion_beside = v.text("muon_scalar_optimizer") == "lion"};
+               .lion_beside = v.text("muon_scalar_optimizer") == "lion",
+               .moments_beta = v.real("adaptive_muon_beta2"),
+               .moments_eps = v.real("adaptive_muon_eps")};
+  if (v.text("optimizer") == "adaptive_muon") {
+    m.moments =
+        pick<MuonMoments>(v.text("adaptive_muon_moment2_method"),
+                          {{"adamuon", MuonMoments::adamuon}, {"normuon", MuonMoments::normuon}});
+  }
   m.coefficients = pick<MuonCoefficients>(v.text("muon_coefficient_type"),
                                           {{"simple", MuonCoefficients::simple},
                                            {"quintic", MuonCoefficients::quintic},
@@ -107,8 +114,7 @@ std::optional<OffloadConfig> resolve_offload(const OptionValues& v) {
 
 }  // namespace
 
-/// Takes `dist_muon` as Muon: whether state is sharded is the layout's business. Words that the
-/// option table refuses stand for something all the same, until the refusal is told.
+/// Takes `dist_muon` as Muon: whether state is sharded is the layout's business.
 OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t) {
   OptimizerConfig o;
   using enum OptimizerKind;
@@ -117,7 +123,7 @@ OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t
                                                           {"muon", muon},
                                                           {"dist_muon", muon},
                                                           {"lion", lion},
-                                                          {"soap", adam},
+                                                          {"soap", soap},
                                                           {"adaptive_muon", muon}});
   o.adam_beta1 = v.real("adam_beta1");
   o.adam_beta2 = v.real("adam_beta2");
@@ -125,6 +131,9 @@ OptimizerConfig resolve_optimizer(const OptionValues& v, const TrainingConfig& t
   o.sgd_momentum = v.real("sgd_momentum");
   o.clip_grad = v.real("clip_grad");
   o.muon = resolve_muon(v);
+  o.soap = {.shampoo_beta = v.real("soap_shampoo_beta"),
+            .frequency = v.integer("soap_precondition_frequency"),
+            .kl = v.flag("soap_use_kl_shampoo")};
   o.lion_beta1 = o.optimizer == lion ? o.adam_beta1 : v.real("lion_beta1");
   o.lion_beta2 = o.optimizer == lion ? o.adam_beta2 : v.real("lion_beta2");
   o.mup_width = mup_width(v);

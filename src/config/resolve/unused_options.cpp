@@ -27,7 +27,7 @@ bool has_delta_nets(const OptionValues& v) {
 }
 
 bool uses_muon(const OptionValues& v) {
-  return v.text("optimizer") == "muon" || v.text("optimizer") == "dist_muon";
+  return v.text("optimizer").ends_with("muon");
 }
 
 constexpr auto kPartnerships = std::to_array<Partnership>({
@@ -53,6 +53,11 @@ constexpr auto kPartnerships = std::to_array<Partnership>({
      "muon_scale_mode muon_extra_scale_factor muon_fp32_matmul_prec muon_tp_mode "
      "muon_scalar_optimizer",
      "--optimizer muon", uses_muon},
+    {"adaptive_muon_moment2_method adaptive_muon_beta2 adaptive_muon_eps",
+     "--optimizer adaptive_muon",
+     [](const OptionValues& v) { return v.text("optimizer") == "adaptive_muon"; }},
+    {"soap_shampoo_beta soap_precondition_frequency soap_use_kl_shampoo", "--optimizer soap",
+     [](const OptionValues& v) { return v.text("optimizer") == "soap"; }},
     {"lion_beta1 lion_beta2",
      "--optimizer muon --muon-scalar-optimizer lion (--optimizer lion takes Adam's betas, as the "
      "reference does)",

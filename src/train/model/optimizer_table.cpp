@@ -13,14 +13,16 @@
 namespace mpitron::train {
 namespace {
 
-const char* word_of(config::OptimizerKind rule) {
+const char* word_of(config::OptimizerKind rule, const config::MuonConfig& muon) {
   switch (rule) {
     case config::OptimizerKind::adam:
       return "adam";
     case config::OptimizerKind::sgd:
       return "sgd";
     case config::OptimizerKind::muon:
-      return "muon";
+      return muon.moments == config::MuonMoments::none ? "muon" : "adaptive_muon";
+    case config::OptimizerKind::soap:
+      return "soap";
     case config::OptimizerKind::lion:
       break;
   }
@@ -67,8 +69,8 @@ std::string optimizer_table(const config::RunConfig& config, device::Device& dev
     const config::OptimizerKind rule = optim::update_rule(
         config.optimizer, optim::parameter_group_key(traits_of(parameter), options));
     const std::string text =
-        fmt::format(" > {} updates {} {}", word_of(rule), without_numbers(parameter.name),
-                    to_string(parameter.shape));
+        fmt::format(" > {} updates {} {}", word_of(rule, config.optimizer.muon),
+                    without_numbers(parameter.name), to_string(parameter.shape));
     auto row = std::ranges::find(rows, text, &Row::text);
     if (row == rows.end()) {
       rows.push_back({text});

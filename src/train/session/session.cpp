@@ -63,8 +63,7 @@ Session::Session(const config::ParsedRun& parsed, device::Device& device,
   model_ = std::make_unique<TrainedModel>(device_, config_, *world_);
   log::print(parameter_count_line(model_->groups().tensor->rank(), model_->stage(),
                                   model_->parameters().numel()));
-  if (config_.optimizer.optimizer == config::OptimizerKind::muon ||
-      config_.optimizer.optimizer == config::OptimizerKind::lion) {
+  if (optim::takes_matrices(config_.optimizer.optimizer)) {
     log::print(optimizer_table(config_, device_));
   }
   pretraining_ =

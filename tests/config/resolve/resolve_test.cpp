@@ -35,8 +35,8 @@ TEST(Resolve, EveryChoiceOfEveryOptionStandsForSomething) {
           << option.name << " " << word;
     }
   }
-  const std::string text = to_text(parse_base("--optimizer adaptive_muon").findings);
-  EXPECT_NE(text.find("adaptive_muon"), std::string::npos) << text;
+  const std::string text = to_text(parse_base("--muon-fp32-matmul-prec low").findings);
+  EXPECT_NE(text.find("muon-fp32-matmul-prec low"), std::string::npos) << text;
 }
 
 /// The flags of a recorded run resolve to the dimensions and the configuration recorded beside

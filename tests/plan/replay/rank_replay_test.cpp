@@ -117,15 +117,18 @@ TEST(RankReplay, OperationsAreThoseOfRealRanksCallByCall) {
   }
 }
 
-/// Muon brings pieces of matrices together that other ranks hold.
-TEST(RankReplay, MuonRunsWhereMatricesLieInPieces) {
+/// Muon and SOAP bring pieces of matrices together that other ranks hold.
+TEST(RankReplay, MuonAndSoapRunWhereMatricesLieInPieces) {
+  const config::RunConfig soap = test::tiny_run("--world-size 2 --optimizer soap");
+  EXPECT_GT(replay_rank(soap, 0).memory.optimizer, 0);
   for (const char* layout :
        {"--world-size 2 --tensor-model-parallel-size 2",
         "--world-size 2 --use-distributed-optimizer",
         "--world-size 4 --tensor-model-parallel-size 2 --use-distributed-optimizer",
         "--world-size 4 --tensor-model-parallel-size 4 --group-query-attention "
         "--num-query-groups 2"}) {
-    const config::RunConfig run = test::tiny_run(std::string("--optimizer muon ") + layout);
+    const config::RunConfig run =
+        test::tiny_run(std::string("--optimizer adaptive_muon ") + layout);
     const RankReplay replay = replay_rank(run, 0);
     EXPECT_GT(replay.memory.optimizer, 0) << layout;
     EXPECT_GT(replay.memory.activations(), 0) << layout;

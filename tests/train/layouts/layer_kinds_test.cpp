@@ -208,11 +208,27 @@ TEST(LayerKinds, MuonTrainsAsOnOneRank) {
   expect_equal(run_layout(muon() + tensor("2") + kSequence + kSharded, 4), alone);
 }
 
+/// Nor does what is kept of a whole matrix.
+TEST(LayerKinds, RulesOfWholeMatricesTrainAsOnOneRank) {
+  for (const Flags& rule :
+       {Flags{"--optimizer", "adaptive_muon"},
+        Flags{"--optimizer", "adaptive_muon", "--adaptive-muon-moment2-method", "normuon"},
+        Flags{"--optimizer", "soap"}}) {
+    SCOPED_TRACE(::testing::PrintToString(rule));
+    const LayoutOutcome alone = run_layout(muon() + rule, 1);
+    expect_equal(run_layout(muon() + rule + kSharded + Flags{"--ddp-bucket-size", "500"}, 2),
+                 alone);
+    expect_equal(run_layout(muon() + rule + tensor("2") + kSequence + kSharded, 4), alone);
+  }
+}
+
 /// Saved in one layout, loaded and saved in another: the same checkpoint.
 TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
   const Layout from{"", 4, tensor("2") + kSequence + pipeline("2")},
       to{"", 4, context("2") + kFully};
-  for (const Flags& kind : all_kinds()) {
+  std::vector<Flags> kinds = all_kinds();
+  kinds.push_back(muon() + Flags{"--optimizer", "soap"});
+  for (const Flags& kind : kinds) {
     const test::TemporaryFolder folder;
     const std::string in_a = (folder.path() / "a").string(), in_b = (folder.path() / "b").string();
     const RunRecord first =
@@ -229,12 +245,13 @@ TEST(LayerKinds, CheckpointsGoFromLayoutToLayout) {
   }
 }
 
-/// An interrupted run ends with the bits of one that was not: every kind of layer, and both ways to
-/// update.
+/// An interrupted run ends with the bits of one that was not: every kind of layer, and rules with
+/// and without state of whole matrices.
 TEST(LayerKinds, AResumeChangesNoBit) {
   const Flags layout = pipeline("2") + tensor("2") + kSequence + Flags{"--num-layers", "2"};
   const Flags letters = muon() + Flags{"--hybrid-layer-pattern", "MG"} + kDeltaHeads;
-  for (const Flags& kind : {both(), letters}) {
+  const Flags adaptive{"--optimizer", "adaptive_muon"}, soap{"--optimizer", "soap"};
+  for (const Flags& kind : {both(), letters + adaptive, letters + soap}) {
     const test::TemporaryFolder folder;
     const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
     run_with_checkpoints(kind + layout + save, 4, 1, {1});

@@ -16,6 +16,8 @@ TEST(OptimizerTable, TellsWhichRuleTakesWhat) {
   const std::string table = optimizer_table(run, *device);
   EXPECT_TRUE(test::contains(
       table, " > muon updates decoder.layers.*.self_attention.linear_qkv.weight [48, 16], "));
+  const config::RunConfig soap = tiny_run({"--optimizer", "soap"}, 1);
+  EXPECT_TRUE(test::contains(optimizer_table(soap, *device), " > soap updates decoder.layers.*"));
   EXPECT_TRUE(test::contains(table, " > lion updates embedding.word_embeddings.weight"));
   EXPECT_TRUE(test::contains(table, " > lion updates decoder.final_layernorm.weight [16], 1 time"));
 }

@@ -81,7 +81,7 @@ Result offload_fraction(const Facts& f) {
 
 Result matrix_rules(const Facts& f) {
   const OptimizerKind kind = f.run.optimizer.optimizer;
-  return (kind == OptimizerKind::muon || kind == OptimizerKind::lion) && f.values.flag("fp16")
+  return kind != OptimizerKind::adam && kind != OptimizerKind::sgd && f.values.flag("fp16")
              ? Result(Violation{"--fp16", "--bf16"})
              : Result();
 }
@@ -106,8 +106,51 @@ Result matrix_rule_numbers(const Facts& f) {
         "--muon-num-ns-steps 5");
   wants(o.muon.extra_scale > 0, fmt::format("--muon-extra-scale-factor {}", o.muon.extra_scale),
         "--muon-extra-scale-factor 1");
+  wants(fraction(o.muon.moments_beta), fmt::format("--adaptive-muon-beta2 {}", o.muon.moments_beta),
+        "--adaptive-muon-beta2 0.95");
+  wants(o.muon.moments_eps > 0, fmt::format("--adaptive-muon-eps {}", o.muon.moments_eps),
+        "--adaptive-muon-eps 1e-8");
   wants(fraction(o.lion_beta1), fmt::format("--lion-beta1 {}", o.lion_beta1), "--lion-beta1 0.95");
   wants(fraction(o.lion_beta2), fmt::format("--lion-beta2 {}", o.lion_beta2), "--lion-beta2 0.98");
+  return joined(bad, nearest);
+}
+
+/// Rows and columns whose squares are averaged are those of whole matrices, and of the host.
+Result moments_of_lines(const Facts& f) {
+  if (f.run.optimizer.muon.moments != MuonMoments::normuon) {
+    return {};
+  }
+  std::vector<std::string> bad, nearest;
+  if (f.run.optimizer.muon.blockwise) {
+    bad.emplace_back("--muon-tp-mode blockwise");
+    nearest.emplace_back("--muon-tp-mode duplicated");
+  }
+  if (f.run.training.device == "cuda") {
+    bad.emplace_back("a GPU");
+    nearest.emplace_back("--adaptive-muon-moment2-method adamuon");
+  }
+  return joined(bad, nearest);
+}
+
+/// Numbers and devices that SOAP is not made for.
+Result soap(const Facts& f) {
+  if (f.run.optimizer.optimizer != OptimizerKind::soap) {
+    return {};
+  }
+  const SoapConfig& s = f.run.optimizer.soap;
+  std::vector<std::string> bad, nearest;
+  if (!(s.shampoo_beta >= 0 && s.shampoo_beta < 1)) {
+    bad.push_back(fmt::format("--soap-shampoo-beta {}", s.shampoo_beta));
+    nearest.emplace_back("--soap-shampoo-beta 0.95");
+  }
+  if (s.frequency < 1) {
+    bad.push_back(fmt::format("--soap-precondition-frequency {}", s.frequency));
+    nearest.emplace_back("--soap-precondition-frequency 1");
+  }
+  if (f.run.training.device == "cuda") {
+    bad.emplace_back("a GPU");
+    nearest.emplace_back("--optimizer muon");
+  }
   return joined(bad, nearest);
 }
 
@@ -189,15 +232,26 @@ std::span<const Constraint> optimizer_constraints() {
        "As in the reference; the processor's Adam stores state in the same types.", offloaded},
       {"E197", "offload_fraction", "0 <= optimizer_offload_fraction <= 1",
        "optimizer-offload-fraction", "It is a share of the elements.", offload_fraction},
-      {"E247", "matrix_rules", "--optimizer muon and lion exclude --fp16", "optimizer fp16",
+      {"E247", "matrix_rules", "--optimizer muon, adaptive_muon, lion and soap exclude --fp16",
+       "optimizer fp16",
        "They are meant for gradients that no loss scale multiplies, as in the reference.",
        matrix_rules},
       {"E360", "matrix_rule_numbers",
-       "muon_momentum and Lion's betas are in [0, 1), muon_num_ns_steps >= 1, "
-       "muon_extra_scale_factor > 0",
-       "muon-momentum muon-num-ns-steps muon-extra-scale-factor lion-beta1 lion-beta2",
+       "muon_momentum, adaptive_muon_beta2 and Lion's betas are in [0, 1), muon_num_ns_steps >= 1, "
+       "muon_extra_scale_factor and adaptive_muon_eps > 0",
+       "muon-momentum muon-num-ns-steps muon-extra-scale-factor adaptive-muon-beta2 "
+       "adaptive-muon-eps lion-beta1 lion-beta2",
        "Averages are weighted by them; an update without a step or a scale is none.",
        matrix_rule_numbers},
+      {"E361", "moments_of_lines",
+       "--adaptive-muon-moment2-method normuon takes whole matrices, on the host",
+       "optimizer adaptive-muon-moment2-method muon-tp-mode device",
+       "A piece's mean squares are not those of its matrix's rows or columns.", moments_of_lines},
+      {"E362", "soap",
+       "--optimizer soap: soap_shampoo_beta in [0, 1), soap_precondition_frequency >= 1, on the "
+       "host",
+       "optimizer soap-shampoo-beta soap-precondition-frequency device",
+       "Its eigenvectors are found by the processor.", soap},
       {"E248", "qk_clip", "0 < qk_clip_alpha < 1, qk_clip_threshold > 0; in a decoder",
        "qk-clip qk-clip-alpha qk-clip-threshold log-max-attention-logit "
        "overlap-param-gather-with-optimizer-step",

@@ -1,6 +1,6 @@
-#include "optim/muon.h"
+#include "optim/matrices/muon.h"
 
-#include "optim/muon_matrices.h"
+#include "optim/matrices/muon_matrices.h"
 
 namespace mpitron::optim {
 namespace muon_test {

@@ -1,13 +1,13 @@
 // Computes Muon's direction: momentum in fp32, orthogonalisation (newton_schulz.cpp), scaling by
 // the matrix's shape. A fused matrix is cut into its parts first.
-#include "optim/muon.h"
+#include "optim/matrices/muon.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "kernels/elementwise/elementwise.h"
-#include "optim/tensor_arithmetic.h"
+#include "optim/matrices/tensor_arithmetic.h"
 
 namespace mpitron::optim {
 namespace {

@@ -6,7 +6,6 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/elementwise/optimizer.h"
 #include "kernels/linear/matmul.h"
-#include "optim/stored_state.h"
 #include "tensor/host_copy.h"
 #include "tensor/tensor.h"
 #include "utils/numbers/exact_sum.h"
@@ -14,6 +13,11 @@
 namespace mpitron::optim {
 
 // Arithmetic of whole tensors, each in one kernel.
+
+/// All elements of a contiguous tensor in a row, whose memory it shares.
+inline tensor::Tensor flat(const tensor::Tensor& x) {
+  return x.reshape({x.numel()});
+}
 
 template <class Kernel>
 void launch_with_workspace(device::Device& device, Kernel kernel) {

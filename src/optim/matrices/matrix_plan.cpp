@@ -1,6 +1,6 @@
 // Decides which rank updates which matrix: the most expensive first, to the holder with the least
 // to do. All ranks compute the same plan from the same numbers, so nothing is agreed upon.
-#include "optim/matrix_plan.h"
+#include "optim/matrices/matrix_plan.h"
 
 #include <algorithm>
 #include <map>

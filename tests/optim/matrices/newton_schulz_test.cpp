@@ -1,4 +1,4 @@
-#include "optim/muon_matrices.h"
+#include "optim/matrices/muon_matrices.h"
 
 namespace mpitron::optim {
 namespace newton_schulz_test {

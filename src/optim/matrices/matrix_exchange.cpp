@@ -1,12 +1,12 @@
 // Exchanges pieces of matrices for optimizers that need whole ones. Segments are sorted by member
 // and sent in one all-to-all each way; ranks without a matrix take part with nothing.
-#include "optim/matrix_exchange.h"
+#include "optim/matrices/matrix_exchange.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "kernels/elementwise/elementwise.h"
-#include "optim/stored_state.h"
+#include "optim/matrices/tensor_arithmetic.h"
 
 namespace mpitron::optim {
 namespace {
@@ -77,6 +77,25 @@ const MatrixPiece& MatrixExchange::piece_of(const MatrixPlan::Part& part) const 
 const MatrixPlan::Matrix* MatrixExchange::owned(const Round& round) const {
   const auto own = std::ranges::find(round, rank(), &MatrixPlan::Matrix::owner);
   return own == round.end() ? nullptr : &*own;
+}
+
+std::size_t MatrixExchange::own_piece(const MatrixPlan::Matrix& matrix) const {
+  return std::ranges::find(matrix.holders, rank(), &MatrixPlan::Part::member)->piece;
+}
+
+std::vector<std::size_t> MatrixExchange::worked_on() const {
+  std::vector<std::size_t> pieces;
+  if (members_.size() == 1) {
+    pieces.resize(members_.front().size());
+    std::iota(pieces.begin(), pieces.end(), std::size_t{0});
+    return pieces;
+  }
+  for (const Round& round : plan_.rounds) {
+    if (const MatrixPlan::Matrix* const own = owned(round)) {
+      pieces.push_back(own_piece(*own));
+    }
+  }
+  return pieces;
 }
 
 void MatrixExchange::copy(const Tensor& from, const Tensor& to) {
@@ -223,8 +242,7 @@ void MatrixExchange::run(const Work& work) {
     const Tensor matrix = gather(round, work);
     Tensor made;
     if (const MatrixPlan::Matrix* const own = owned(round)) {
-      const auto mine = std::ranges::find(own->holders, rank(), &MatrixPlan::Part::member);
-      made = work.make(mine->piece, matrix);
+      made = work.make(own_piece(*own), matrix);
     }
     scatter(round, made, work);
   }

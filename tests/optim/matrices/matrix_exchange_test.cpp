@@ -1,4 +1,4 @@
-#include "optim/matrix_exchange.h"
+#include "optim/matrices/matrix_exchange.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "optim/tensor_arithmetic.h"
+#include "optim/matrices/tensor_arithmetic.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "optim/muon.h"
+#include "optim/matrices/muon.h"
 #include "support/host_runtime.h"
 #include "support/tensors.h"
 

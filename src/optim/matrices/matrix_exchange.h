@@ -3,7 +3,7 @@
 
 #include "comm/groups/group.h"
 #include "comm/groups/parallel_groups.h"
-#include "optim/matrix_plan.h"
+#include "optim/matrices/matrix_plan.h"
 #include "tensor/tensor.h"
 
 namespace mpitron::optim {
@@ -28,6 +28,8 @@ class MatrixExchange {
   };
   /// Every member at the same time.
   void run(const Work& work);
+  /// The pieces that `make` is called with, one of each matrix that this rank works on.
+  std::vector<std::size_t> worked_on() const;
 
  private:
   using Round = std::vector<MatrixPlan::Matrix>;
@@ -36,6 +38,7 @@ class MatrixExchange {
   const MatrixPiece& piece_of(const MatrixPlan::Part& part) const;
   Index rank() const { return group_ == nullptr ? 0 : group_->rank(); }
   const MatrixPlan::Matrix* owned(const Round& round) const;
+  std::size_t own_piece(const MatrixPlan::Matrix& matrix) const;
   void run_alone(const Work& work);
   tensor::Tensor gather(const Round& round, const Work& work);
   void scatter(const Round& round, const tensor::Tensor& made, const Work& work);

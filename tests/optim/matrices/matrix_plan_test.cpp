@@ -1,4 +1,4 @@
-#include "optim/matrix_plan.h"
+#include "optim/matrices/matrix_plan.h"
 
 #include <map>
 

@@ -4,8 +4,8 @@
 
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/linear/matmul.h"
-#include "optim/muon.h"
-#include "optim/tensor_arithmetic.h"
+#include "optim/matrices/muon.h"
+#include "optim/matrices/tensor_arithmetic.h"
 
 namespace mpitron::optim {
 namespace {
