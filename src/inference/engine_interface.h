@@ -5,6 +5,7 @@
 
 #include "kernels/attention/cached_numbers.h"
 #include "kernels/linear/packed_formats.h"
+#include "kernels/state_space/state_types.h"
 #include "tokenizers/core/tokenizer.h"
 #include "utils/error.h"
 
@@ -37,6 +38,7 @@ struct EngineShape {
   Index padded_vocabulary = 0;                           // columns of the logits
   std::optional<kernels::WeightFormat> weights = {};     // that products read; absent: the model's
   kernels::CacheType cache = kernels::CacheType::model;  // of keys and values
+  kernels::StateTypes state_types = {};                  // of states; on the host alone
   // Weights that were packed as they were loaded, which outlive the engine; null: each is packed
   // when it is first used.
   autograd::PackedWeights* packed = nullptr;
