@@ -110,6 +110,9 @@ class Engine {
   /// Steps of different sequences that are worth having under way at the same time.
   virtual Index depth() const { return 1; }
 
+  /// Bytes on this rank of what layers carry of one sequence; 0 where they carry nothing.
+  virtual Index state_bytes() const { return 0; }
+
   /// Begins a step, `plans[r]` of replica r: keys and values of all its tokens go into their blocks
   /// (what lay at these positions is replaced). Blocks may be shared by sequences for positions
   /// that none writes. A sequence's logits do not depend on the others of the step.

@@ -286,6 +286,7 @@ bool Scheduler::try_admit(Sequence& sequence) {
     sequence.cached = sequence.computed;
     cached_tokens_ += sequence.computed;
   }
+  kept_state_uses_ += sequence.states.place >= 0;
   start_running(sequence);
   blocks_.take_encoded(sequence);
   grow(sequence, sequence.computed + tokens);

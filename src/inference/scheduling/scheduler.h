@@ -75,6 +75,8 @@ class Scheduler {
   Index blocks_free() const { return blocks_.available(); }
   /// Counts beginnings of texts whose states are kept.
   Index kept_states() const { return blocks_.kept_states(); }
+  /// Counts sequences that began, or began again, where such states were kept.
+  Index kept_state_uses() const { return kept_state_uses_; }
   const EngineShape& shape() const { return shape_; }
 
  private:
@@ -111,7 +113,8 @@ class Scheduler {
   StepsUnderWay steps_;
   Index budget_ = 0, draft_budget_ = 0;  // tokens that the step under construction may still have
   Index room_ = 0;  // and that it may have where one image makes more of them than the budget
-  Index preemptions_ = 0, cached_tokens_ = 0, drafted_ = 0, drawn_drafts_ = 0;
+  Index preemptions_ = 0, cached_tokens_ = 0, kept_state_uses_ = 0;
+  Index drafted_ = 0, drawn_drafts_ = 0;
 };
 
 }  // namespace mpitron::inference
