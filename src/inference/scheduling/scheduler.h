@@ -4,6 +4,7 @@
 
 #include "inference/scheduling/prompt_lookup.h"
 #include "inference/scheduling/sequence_blocks.h"
+#include "inference/scheduling/state_places.h"
 #include "inference/scheduling/steps_under_way.h"
 
 namespace mpitron::inference {
@@ -97,12 +98,11 @@ class Scheduler {
   void group_by_adapter();
   void stop_running(Sequence& sequence);
   void preempt(Sequence& sequence);
-  Index state_place(const Sequence& sequence, bool other) const;
-  Index state_before(const Sequence& sequence) const;
 
   EngineShape shape_;
   SchedulerSettings settings_;
   SequenceBlocks blocks_;
+  StatePlaces places_;
   KeptPositions positions_;  // where states are kept
   PromptLookup lookup_;
   std::vector<Index> free_slots_;
