@@ -14,18 +14,24 @@ using device::InOut;
 // Numerical contract
 //   arithmetic: as of the kernels for whole sequences (causal_conv.h, selective_scan.h,
 //               delta_rule.h), but position by position also where those meet in chunks
+//   rounding:   a row reads the state before it as it is kept, in any of the three types, and
+//               writes its own rounded once; y reads that in fp32, before it is rounded. This is so
+//               for every row, not only for a piece's last: a sequence may be cut anywhere
 //   order:      a row's bits depend on its own sequence alone: neither on how it was cut into
 //               pieces, nor on other pieces, nor on the number of threads
-//   outputs:    y and states `=`; states fp32, those of the convolution of x's type
+//   outputs:    y and states `=`
+//   on GPUs:    states of the scan and the delta rule are fp32, and x, y and states of the
+//               convolution have one type
 
-/// The convolution with SiLU; its state is the w - 1 inputs before a position, oldest first.
+/// The convolution with SiLU; its state is the w - 1 inputs before a position, oldest first. It
+/// takes its inputs in the type in which they are kept, a row's own as well.
 struct CachedConv {
   static constexpr const char* name = "cached_conv";
-  In x;          // [t, 1, c]
+  In x;          // [t, 1, c], of the states' type
   In weight;     // [c, 1, w]
   In bias;       // [c], optional
-  InOut states;  // [places, w - 1, c], of x's type
-  Out y;         // [t, 1, c]
+  InOut states;  // [places, w - 1, c]
+  Out y;         // [t, 1, c], of any type
   std::span<const CachedPiece> pieces;
 
   template <class F>

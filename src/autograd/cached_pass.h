@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "kernels/attention/cached_attention.h"
 #include "kernels/linear/packed_formats.h"
+#include "kernels/state_space/state_types.h"
 
 namespace mpitron::autograd {
 
@@ -94,7 +95,11 @@ class KeyValueCache {
 /// back by reading the old place again.
 class LayerStates {
  public:
-  LayerStates(device::Device& device, Index places) : device_(device), places_(places) {}
+  LayerStates(device::Device& device, Index places, kernels::StateTypes types = {})
+      : device_(device), places_(places), types_(types) {}
+
+  /// What layers give `of` as type.
+  const kernels::StateTypes& types() const { return types_; }
 
   /// [places, of_one..]: part `part` (from 0) of layer `number` (from 1), taken when it is first
   /// asked for. A place holds what was written to it last.
@@ -106,6 +111,7 @@ class LayerStates {
  private:
   device::Device& device_;
   Index places_;
+  kernels::StateTypes types_;
   std::vector<std::vector<Tensor>> layers_;  // by number - 1 and part
 };
 

@@ -96,6 +96,15 @@ struct Flags::State {
   }
 };
 
+std::string none_of(const std::string& word, const std::vector<std::string>& allowed) {
+  if (std::ranges::find(allowed, word) != allowed.end()) {
+    return "";
+  }
+  const std::vector<std::string_view> words(allowed.begin(), allowed.end());
+  return fmt::format("{} is none of {}{}", word, fmt::join(allowed, ", "),
+                     config::did_you_mean(word, words));
+}
+
 Flags::Flags(const std::string& command, const std::string& summary, const std::string& operands)
     : state_(std::make_unique<State>()) {
   state_->command = command;
@@ -147,14 +156,7 @@ void Flags::required() {
 }
 
 void Flags::choices(const std::vector<std::string>& allowed) {
-  const auto refuse = [allowed](const std::string& word) -> std::string {
-    if (std::ranges::find(allowed, word) != allowed.end()) {
-      return "";
-    }
-    const std::vector<std::string_view> words(allowed.begin(), allowed.end());
-    return fmt::format("{} is none of {}{}", word, fmt::join(allowed, ", "),
-                       config::did_you_mean(word, words));
-  };
+  const auto refuse = [allowed](const std::string& word) { return none_of(word, allowed); };
   state_->last->check(CLI::Validator(refuse, fmt::format("{{{}}}", fmt::join(allowed, ","))));
 }
 

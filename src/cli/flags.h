@@ -8,6 +8,9 @@
 
 namespace mpitron::cli {
 
+/// Says that a word is none of those that are allowed, with the nearest; empty where it is one.
+std::string none_of(const std::string& word, const std::vector<std::string>& allowed);
+
 /// Options of the small commands, which have no table of their own. Long names with dashes; `--flag
 /// value` and `--flag=value`; `_` counts as `-`. Every target keeps its value as the default. The
 /// only adapter of CLI11 here.

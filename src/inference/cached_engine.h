@@ -14,6 +14,7 @@ class CachedEngine : public Engine {
                Index vocabulary);
 
   const EngineShape& shape() const override { return runner_.shape(); }
+  Index state_bytes() const override { return runner_.state_bytes(); }
   void start(std::span<const StepPlan* const> plans) override;
   void finish() override {}
   std::span<const float> logits(Index /*replica*/) const override { return logits_; }

@@ -56,6 +56,12 @@ std::string no_recorded_steps(const config::ModelConfig& config) {
                                            : "";
 }
 
+std::string no_state_types(const config::ModelConfig& config, bool on_host) {
+  return states_for(config, 1) == 0 ? "no layer of the model carries a state"
+         : !on_host ? "on a GPU a convolution's state has the model's type, and others fp32"
+                    : "";
+}
+
 /// By the name of its layer: encoders of images run without a cache, the up projection of latents
 /// is taken apart for its heads, and a tied table is looked up, too.
 bool in_products_alone(const autograd::Parameter& parameter) {

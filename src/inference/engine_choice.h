@@ -17,6 +17,10 @@ std::string no_path_on_gpu(const config::ModelConfig& config);
 /// Why steps of a model cannot be recorded as graphs, in a few words; empty where they can.
 std::string no_recorded_steps(const config::ModelConfig& config);
 
+/// Why types cannot be chosen in which a model's states are kept, in a few words; empty where they
+/// can.
+std::string no_state_types(const config::ModelConfig& config, bool on_host);
+
 /// Whether the cached engine reads a parameter in products alone, so that it may be kept packed in
 /// place of its value.
 bool in_products_alone(const autograd::Parameter& parameter);

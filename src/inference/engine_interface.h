@@ -5,6 +5,7 @@
 
 #include "kernels/attention/cached_numbers.h"
 #include "kernels/linear/packed_formats.h"
+#include "kernels/state_space/state_types.h"
 #include "tokenizers/core/tokenizer.h"
 #include "utils/error.h"
 
@@ -37,6 +38,7 @@ struct EngineShape {
   Index padded_vocabulary = 0;                           // columns of the logits
   std::optional<kernels::WeightFormat> weights = {};     // that products read; absent: the model's
   kernels::CacheType cache = kernels::CacheType::model;  // of keys and values
+  kernels::StateTypes state_types = {};                  // of states; on the host alone
   // Weights that were packed as they were loaded, which outlive the engine; null: each is packed
   // when it is first used.
   autograd::PackedWeights* packed = nullptr;
@@ -107,6 +109,9 @@ class Engine {
   virtual Index replicas() const { return 1; }
   /// Steps of different sequences that are worth having under way at the same time.
   virtual Index depth() const { return 1; }
+
+  /// Bytes on this rank of what layers carry of one sequence; 0 where they carry nothing.
+  virtual Index state_bytes() const { return 0; }
 
   /// Begins a step, `plans[r]` of replica r: keys and values of all its tokens go into their blocks
   /// (what lay at these positions is replaced). Blocks may be shared by sequences for positions

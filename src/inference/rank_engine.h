@@ -20,6 +20,7 @@ class RankEngine : public Engine {
   const EngineShape& shape() const override { return shape_; }
   Index replicas() const override { return worker_.place().replicas; }
   Index depth() const override { return worker_.place().stages; }
+  Index state_bytes() const override { return worker_.runner().state_bytes(); }
   void start(std::span<const StepPlan* const> plans) override;
   void finish() override;
   std::span<const float> logits(Index replica) const override {

@@ -45,7 +45,7 @@ StepRunner::StepRunner(device::Device& device, const models::Model& model, Engin
       shape_(shape),
       sharers_(std::move(sharers)),
       cache_(device, piece_of(shape.blocks), shape.block_size, shape.cache),
-      states_(device, shape.states + shape.snapshots),
+      states_(device, shape.states + shape.snapshots, shape.state_types),
       own_weights_(shape.packed != nullptr ? nullptr : packed_weights(device, model, shape)),
       images_(device, model) {
   const config::ModelConfig& config = model.config();

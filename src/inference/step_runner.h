@@ -40,8 +40,10 @@ class StepRunner {
   Index piece_of(Index rows) const { return (rows + sharers() - 1) / sharers(); }
   /// Of keys and values, and of states.
   Index cache_bytes() const { return cache_.bytes() + states_.bytes(); }
-  /// Of states alone.
-  Index state_bytes() const { return states_.bytes(); }
+  /// Of the states of one sequence.
+  Index state_bytes() const {
+    return shape_.states > 0 ? states_.bytes() / (shape_.states + shape_.snapshots) : 0;
+  }
   /// How many kinds of steps were recorded (EngineShape::graphs).
   Index recordings() const { return graphs_ ? graphs_->recordings() : 0; }
   /// Of the weights that a step reads.

@@ -23,6 +23,9 @@ TEST(EngineChoice, DecodersAreCachedWithStatesWhereLayersKeepThem) {
   delta_net.hybrid.delta_layers = {true, false};
   EXPECT_EQ(no_cached_path(delta_net), "");
   EXPECT_EQ(states_for(delta_net, 3), 6);
+  EXPECT_EQ(no_state_types(delta_net, true), "");
+  EXPECT_NE(no_state_types(delta_net, false).find("on a GPU"), std::string::npos);
+  EXPECT_EQ(no_state_types(t5, true), "no layer of the model carries a state");
   EXPECT_EQ(states_for(t5, 3), 0);
 }
 

@@ -12,9 +12,11 @@ namespace shared_beginnings_test {
 
 using test::Cut;
 
-test::SharedAnswers answers_of(const test::RandomDecoder& random, const Cut& cut, Index drafts) {
+test::SharedAnswers answers_of(const test::RandomDecoder& random, const Cut& cut, Index drafts,
+                               const kernels::StateTypes& types = {}) {
   EngineShape shape = cut.shape(random.config);
   shape.snapshots = 6;
+  shape.state_types = types;
   CachedEngine engine(*random.device, random.model, shape, test::kDecoderVocabulary);
   return test::answers_of_beginnings(engine,
                                      {.prefix_cache = cut.prefix_cache, .draft_tokens = drafts}, 2);
@@ -36,6 +38,25 @@ TEST(SharedBeginnings, ChangeNoBitOfModelsWithStates) {
         EXPECT_GT(got.cached, 40) << cut.blocks;
         EXPECT_EQ(got.preemptions > 0, cut.blocks == 9);
       }
+    }
+  }
+}
+
+/// States that are rounded as they are kept: behind every token, wherever a prompt is cut.
+TEST(SharedBeginnings, ChangeNoBitWhereStatesAreRounded) {
+  const test::RandomDecoder random(test::letters("M*G", 3));
+  const test::SharedAnswers exact = answers_of(random, {8, 60, 4, 64, false}, 0);
+  for (const kernels::StateTypes& types :
+       {kernels::StateTypes{.conv = DType::bf16, .recurrence = DType::bf16},
+        {.conv = DType::f16, .recurrence = DType::f32},
+        {.conv = DType::f32, .recurrence = DType::f16}}) {
+    const test::SharedAnswers want = answers_of(random, {8, 60, 4, 64, false}, 0, types);
+    EXPECT_NE(want.answers[0].log_probs[7].token.value, exact.answers[0].log_probs[7].token.value);
+    test::expect_near(want.answers[0].log_probs, exact.answers[0].log_probs, 2e-3);
+    for (const Cut& cut : {Cut{8, 60, 2, 5}, Cut{8, 9, 4, 9}}) {
+      const test::SharedAnswers got = answers_of(random, cut, 4, types);
+      test::expect_same(got.answers, want.answers, 0);
+      EXPECT_GT(got.cached, 40);
     }
   }
 }

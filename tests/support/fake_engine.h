@@ -25,6 +25,7 @@ class FakeEngine : public inference::Engine {
   const inference::EngineShape& shape() const override { return shape_; }
   Index depth() const override { return depth_; }
   Index replicas() const override { return static_cast<Index>(replicas_.size()); }
+  Index state_bytes() const override { return shape_.states > 0 ? 100 : 0; }
 
   void start(std::span<const inference::StepPlan* const> plans) override {
     MPITRON_CHECK(static_cast<Index>(under_way_.size()) < depth_, depth_);

@@ -230,6 +230,7 @@ __global__ void cached_delta_rule(const __grid_constant__ Delta<T> a,
 void run(device::CudaStream& stream, const CachedConv& k) {
   const Index channels = k.x.size(2), width = k.weight.size(2);
   MPITRON_CHECK(width <= kMostTaps, width);
+  MPITRON_CHECK(k.x.dtype == k.states.dtype && k.x.dtype == k.y.dtype, name_of(k.states.dtype));
   visit_element(k.x.dtype, [&]<class T>() {
     const Conv<T> a{Positions<const T>(k.x), k.weight,           k.bias,
                     elements<T>(k.states),   k.states.stride(0), k.states.stride(1),

@@ -31,19 +31,33 @@ void for_pieces(std::span<const CachedPiece> pieces, Index heads, Index state, F
   });
 }
 
-/// The state of a head at a place; -1: null.
-float* state_at(const InOut& states, Index of, Index head) {
+/// The state of a head at a place, kept as S; -1: null.
+template <class S>
+S* state_at(const InOut& states, Index of, Index head) {
   const Index size = states.size(2) * states.size(3);
-  return of < 0 ? nullptr : states.as<float>() + of * states.stride(0) + head * size;
+  return of < 0 ? nullptr : states.as<S>() + of * states.stride(0) + head * size;
+}
+
+/// Numbers of a state as they are read again.
+template <class S>
+Float as_kept(Float x) {
+  if constexpr (std::is_same_v<S, float>) {
+    return x;
+  } else {
+    S kept[simd::kLanes];
+    simd::store(kept, x);
+    return simd::load(kept);
+  }
 }
 
 /// What stands in front of a piece becomes what it leaves behind; returns that.
-float* take_over(const InOut& states, const CachedPiece& piece, Index head) {
+template <class S>
+S* take_over(const InOut& states, const CachedPiece& piece, Index head) {
   const Index size = states.size(2) * states.size(3);
-  float* const own = state_at(states, piece.state_to, head);
-  const float* const before = state_at(states, piece.state_from, head);
+  S* const own = state_at<S>(states, piece.state_to, head);
+  const S* const before = state_at<S>(states, piece.state_from, head);
   if (before == nullptr) {
-    std::fill_n(own, size, 0.F);
+    std::fill_n(own, size, S(0.F));
   } else if (before != own) {
     std::copy_n(before, size, own);
   }
@@ -90,12 +104,12 @@ class ConvRows {
   const T* zeros_;
 };
 
-template <class T>
+template <class T, class Y>
 void convolve(const CachedConv& k, const CachedPiece& piece, const Taps& taps, Index begin,
               std::span<const T> zeros) {
   const ConvRows<T> x(k, piece, begin, zeros.data());
   const SampleRows<const T> own(k.x, 0, begin);
-  const SampleRows<T> y(k.y, 0, begin);
+  const SampleRows<Y> y(k.y, 0, begin);
   const auto count = static_cast<Index>(zeros.size());
   const Index whole = taps.width() == ConvSteps::kTaps ? ConvSteps::kSteps : piece.rows + 1;
   for (Index i = 0; i < piece.rows;) {
@@ -139,12 +153,12 @@ struct ScanRows {
 };
 
 /// V vectors of columns of a state from `at` on: what is left of the one before, which may lie in
-/// the same memory, and what each of S rows adds; what a row reads is added up in registers.
-template <int S, int V, class Lanes, class Store>
-void advance_columns(const float* before, float* state, Index at, ScanRows& rows, Lanes lanes,
+/// the same memory, and what each of R rows adds; what a row reads is added up in registers.
+template <int R, int V, class S, class Lanes, class Store>
+void advance_columns(const S* before, S* state, Index at, ScanRows& rows, Lanes lanes,
                      const Store& store) {
-  Float sums[S][V] = {}, x[S][V];
-  for (int s = 0; s < S; ++s) {
+  Float sums[R][V] = {}, x[R][V];
+  for (int s = 0; s < R; ++s) {
     for (int v = 0; v < V; ++v) {
       x[s][v] = simd::load(rows.x.data() + s * rows.p + at + v * simd::kLanes, lanes);
     }
@@ -155,52 +169,54 @@ void advance_columns(const float* before, float* state, Index at, ScanRows& rows
     for (int v = 0; v < V; ++v) {
       values[v] = simd::load(before + first + v * simd::kLanes, lanes);
     }
-    for (int s = 0; s < S; ++s) {
+    for (int s = 0; s < R; ++s) {
       const Float by = simd::splat(rows.by[place(s * rows.n + i)]);
       const Float read = simd::splat(rows.c[place(s * rows.n + i)]);
       for (int v = 0; v < V; ++v) {
         values[v] = simd::fma(by, x[s][v], values[v] * rows.keep[s]);
         sums[s][v] = simd::fma(read, values[v], sums[s][v]);
+        values[v] = as_kept<S>(values[v]);
       }
     }
     for (int v = 0; v < V; ++v) {
       store(state + first + v * simd::kLanes, values[v], lanes);
     }
   }
-  for (int s = 0; s < S; ++s) {
+  for (int s = 0; s < R; ++s) {
     for (int v = 0; v < V; ++v) {
       simd::store(rows.y.data() + s * rows.p + at + v * simd::kLanes, sums[s][v], lanes);
     }
   }
 }
 
-template <int S, class Store>
-void advance(const float* before, float* state, ScanRows& rows, const Store& store) {
-  constexpr int kVectors = S == 1 ? 4 : 2;  // registers for their columns, chains to fill pipelines
+template <int R, class S, class Store>
+void advance(const S* before, S* state, ScanRows& rows, const Store& store) {
+  constexpr int kVectors = R == 1 ? 4 : 2;  // registers for their columns, chains to fill pipelines
   Index at = 0;
   for (; at + kVectors * simd::kLanes <= rows.p; at += kVectors * simd::kLanes) {
-    advance_columns<S, kVectors>(before, state, at, rows, simd::Full{}, store);
+    advance_columns<R, kVectors>(before, state, at, rows, simd::Full{}, store);
   }
   for (; at + simd::kLanes <= rows.p; at += simd::kLanes) {
-    advance_columns<S, 1>(before, state, at, rows, simd::Full{}, store);
+    advance_columns<R, 1>(before, state, at, rows, simd::Full{}, store);
   }
   if (at < rows.p) {
-    advance_columns<S, 1>(before, state, at, rows, simd::Part{rows.p - at}, store);
+    advance_columns<R, 1>(before, state, at, rows, simd::Part{rows.p - at}, store);
   }
 }
 
 /// Whether states go past the caches: those that move to other places and fit no cache. Otherwise
 /// each line would be read where it is to be written.
 bool streams_states(const CachedScan& k) {
-  const Index bytes = k.in.heads() * k.in.state_dim() * k.in.head_dim() * Index{sizeof(float)};
+  const Index bytes = k.in.heads() * k.in.state_dim() * k.in.head_dim() *
+                      static_cast<Index>(size_of(k.states.dtype));
   const auto address = reinterpret_cast<std::uintptr_t>(k.states.data);
   return static_cast<Index>(k.pieces.size()) * bytes >= kStreamBytes &&
          k.in.head_dim() % simd::kLanes == 0 && address % kStreamAlignment == 0 &&
          k.states.stride(0) % simd::kLanes == 0;
 }
 
-/// A piece of one head.
-template <class T>
+/// A piece of one head, whose state is kept as S.
+template <class T, class S>
 class HeadScan {
  public:
   HeadScan(const CachedScan& k, const CachedPiece& piece, Index head)
@@ -216,9 +232,9 @@ class HeadScan {
         rate_(-std::exp(number_at(k.in.a_log, head))),
         bias_(number_at(k.in.dt_bias, head)),
         skip_(static_cast<float>(number_at(k.in.d, head))),
-        before_(state_at(k.states, piece.state_from, head)),
-        own_(before_ == nullptr ? take_over(k.states, piece, head)
-                                : state_at(k.states, piece.state_to, head)),
+        before_(state_at<S>(k.states, piece.state_from, head)),
+        own_(before_ == nullptr ? take_over<S>(k.states, piece, head)
+                                : state_at<S>(k.states, piece.state_to, head)),
         rows_(n_, p_) {}
 
   void run() {
@@ -232,16 +248,16 @@ class HeadScan {
   }
 
  private:
-  template <int S>
+  template <int R>
   void step(Index i) {
-    read(i, S);
-    const float* const from = i == 0 && before_ != nullptr ? before_ : own_;
-    with_store(S == piece_.rows && from != own_ && streams_states(k_),
-               [&](const auto& store) { advance<S>(from, own_, rows_, store); });
-    for (std::size_t j = 0; j < place(S * p_); ++j) {
+    read(i, R);
+    const S* const from = i == 0 && before_ != nullptr ? before_ : own_;
+    with_store(R == piece_.rows && from != own_ && streams_states(k_),
+               [&](const auto& store) { advance<R>(from, own_, rows_, store); });
+    for (std::size_t j = 0; j < place(R * p_); ++j) {
       rows_.y[j] = std::fma(skip_, rows_.x[j], rows_.y[j]);
     }
-    y_.write(piece_.first_row + i, S, p_, rows_.y.data());
+    y_.write(piece_.first_row + i, R, p_, rows_.y.data());
   }
   void read(Index i, Index count) {
     const Index at = piece_.first_row + i;
@@ -264,22 +280,21 @@ class HeadScan {
   SampleRows<T> y_;
   double rate_, bias_;
   float skip_;
-  const float* before_;
-  float* own_;
+  const S* before_;
+  S* own_;
   ScanRows rows_;
 };
 
-template <class T>
+template <class T, class S>
 void correct(const CachedDeltaRule& k, const CachedPiece& piece, Index number) {
   DeltaHead<T> head(k.in, 0, number);
   const SampleRows<T> rows(k.o, 0, number * head.values());
-  float* const state = take_over(k.states, piece, number);
+  S* const state = take_over<S>(k.states, piece, number);
   std::vector<float> o(place(head.values()));
   for (Index i = 0; i < piece.rows; ++i) {
     head.read(piece.first_row + i);
-    head.fade(state);
-    head.correct(state);
-    head.output(state, o.data());
+    head.compare(state);
+    head.correct(state, o.data());
     rows.write(piece.first_row + i, 1, head.values(), o.data());
   }
 }
@@ -288,7 +303,8 @@ void correct(const CachedDeltaRule& k, const CachedPiece& piece, Index number) {
 
 void run(device::HostStream&, const CachedConv& k) {
   const Index channels = k.x.size(2);
-  visit_dtype(k.x.dtype, [&]<class T>() {
+  MPITRON_CHECK(k.x.dtype == k.states.dtype, name_of(k.x.dtype), name_of(k.states.dtype));
+  visit_dtypes(k.x.dtype, k.y.dtype, [&]<class T, class Y>() {
     for_ranges((channels + kConvTile - 1) / kConvTile, 8 * k.x.numel(),
                [&](Index first, Index last) {
                  const Index begin = first * kConvTile,
@@ -297,7 +313,7 @@ void run(device::HostStream&, const CachedConv& k) {
                  const std::vector<T> zeros(place(count), T(0.F));
                  for (const CachedPiece& piece : k.pieces) {
                    if (piece.rows > 0) {
-                     convolve<T>(k, piece, taps, begin, std::span<const T>(zeros));
+                     convolve<T, Y>(k, piece, taps, begin, std::span<const T>(zeros));
                    }
                  }
                });
@@ -305,16 +321,16 @@ void run(device::HostStream&, const CachedConv& k) {
 }
 
 void run(device::HostStream&, const CachedScan& k) {
-  visit_dtype(k.in.x.dtype, [&]<class T>() {
+  visit_dtypes(k.in.x.dtype, k.states.dtype, [&]<class T, class S>() {
     for_pieces(k.pieces, k.in.heads(), k.in.state_dim() * k.in.head_dim(),
-               [&](const CachedPiece& piece, Index head) { HeadScan<T>(k, piece, head).run(); });
+               [&](const CachedPiece& piece, Index head) { HeadScan<T, S>(k, piece, head).run(); });
   });
 }
 
 void run(device::HostStream&, const CachedDeltaRule& k) {
-  visit_dtype(k.in.q.dtype, [&]<class T>() {
+  visit_dtypes(k.in.q.dtype, k.states.dtype, [&]<class T, class S>() {
     for_pieces(k.pieces, k.in.value_heads(), k.in.key_dim() * k.in.value_dim(),
-               [&](const CachedPiece& piece, Index head) { correct<T>(k, piece, head); });
+               [&](const CachedPiece& piece, Index head) { correct<T, S>(k, piece, head); });
   });
 }
 

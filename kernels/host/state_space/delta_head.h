@@ -9,7 +9,7 @@
 namespace mpitron::kernels::host {
 
 /// A value head at one position, and the steps of its state from one to the next, for generation.
-/// The state is [k, v].
+/// The state is [k, v], kept in any type.
 template <class T>
 class DeltaHead {
  public:
@@ -37,35 +37,33 @@ class DeltaHead {
     const double g = rate_ * (std::max(raw, 0.0) + std::log1p(small));
     keep_ = static_cast<float>(std::exp(g));
   }
-  /// The state of the position before fades; d_ becomes what it does not say yet of the value.
-  void fade(float* state) {
+  /// d_ becomes what the state of the position before, faded, does not say yet of the value.
+  template <class S>
+  void compare(const S* state) {
     std::copy(v_.begin(), v_.end(), d_.begin());
     for (Index r = 0; r < keys_; ++r) {
-      float* const row = state + r * values_;
-      const float key = k_[at(r)];
-      for (Index c = 0; c < values_; ++c) {
-        row[c] *= keep_;
-        d_[at(c)] -= row[c] * key;
-      }
+      const simd::Float key = simd::splat(k_[at(r)]);
+      simd::for_lanes(values_, [&](Index c, auto lanes) {
+        const simd::Float missing = simd::load(d_.data() + c, lanes);
+        const simd::Float faded = simd::load(state + r * values_ + c, lanes) * keep_;
+        simd::store(d_.data() + c, simd::fma(-faded, key, missing), lanes);
+      });
     }
   }
-  /// The faded state takes d_ in, times beta.
-  void correct(float* state) {
-    for (Index r = 0; r < keys_; ++r) {
-      float* const row = state + r * values_;
-      const float key = k_[at(r)] * beta_;
-      for (Index c = 0; c < values_; ++c) {
-        row[c] += key * d_[at(c)];
-      }
-    }
-  }
-  void output(const float* state, float* o) const {
+  /// The state fades and takes d_ in, times beta; o [values] is what the query reads of it.
+  template <class S>
+  void correct(S* state, float* o) const {
     std::fill_n(o, values_, 0.F);
     for (Index r = 0; r < keys_; ++r) {
-      const float query = q_[at(r)] * scale_;
-      for (Index c = 0; c < values_; ++c) {
-        o[c] += query * state[r * values_ + c];
-      }
+      const simd::Float key = simd::splat(k_[at(r)] * beta_);
+      const simd::Float query = simd::splat(q_[at(r)] * scale_);
+      simd::for_lanes(values_, [&](Index c, auto lanes) {
+        S* const kept = state + r * values_ + c;
+        const simd::Float faded = simd::load(kept, lanes) * keep_;
+        const simd::Float value = simd::fma(key, simd::load(d_.data() + c, lanes), faded);
+        simd::store(o + c, simd::fma(query, value, simd::load(o + c, lanes)), lanes);
+        simd::store(kept, value, lanes);
+      });
     }
   }
 

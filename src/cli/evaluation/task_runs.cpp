@@ -29,13 +29,9 @@ inference::ShowImages show_images(const config::ModelConfig& model,
 }
 
 /// Throws Error(usage) where a task's answers are not generated, and so read no cache.
-void refuse_cache_type(const TaskRequest& request) {
-  if (request.cache_type != "auto") {
-    throw_usage(
-        "--kv-cache-dtype {}: --task {} scores texts by whole passes, without a cache; leave it "
-        "out",
-        request.cache_type, request.task);
-  }
+void refuse_cache_types(const TaskRequest& request) {
+  request.types.refuse(
+      fmt::format("--task {} scores texts by whole passes, without a cache", request.task));
 }
 
 /// A task's file with the questions that it makes of the data, each with its examples in front.
@@ -59,9 +55,9 @@ TaskFigures run_file(const TaskRequest& request, device::Device& device, train::
   const tokenizers::Tokenizer& tokenizer = session.tokenizer();
   if (asked.task.generates) {
     return asked.figures(
-        answers_of_run(device, session, asked.task, asked.questions, request.cache_type));
+        answers_of_run(device, session, asked.task, asked.questions, request.types));
   }
-  refuse_cache_type(request);
+  refuse_cache_types(request);
   return figures_of(asked.task.name, inference::choice_accuracy(
                                          make_layout_scorer(device, session), tokenizer,
                                          asked.questions, session.config().training.seq_length));
@@ -90,7 +86,7 @@ TaskFigures run_task(const TaskRequest& request, device::Device& device, train::
   if (names_task_file(request.task)) {
     return run_file(request, device, session);
   }
-  refuse_cache_type(request);
+  refuse_cache_types(request);
   const tokenizers::Tokenizer& tokenizer = session.tokenizer();
   const inference::WindowScorer scorer = make_layout_scorer(device, session);
   const Index length = session.config().training.seq_length;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/evaluation/cache_types.h"
 #include "inference/tasks/choice_accuracy.h"
 #include "inference/tasks/generated_answers.h"
 #include "inference/tasks/window_scorer.h"
@@ -34,7 +35,7 @@ struct TaskRequest {
   std::optional<Index> num_fewshot = {};  // absent: as the task's file says
   Index stride = 32;                      // of windows: --overlapping-eval
   bool strict = false;                    // --strict-lambada
-  std::string cache_type = "auto";        // of generated answers: --kv-cache-dtype
+  CacheTypes types = {};                  // of generated answers
 };
 
 /// Error(usage) for a name that is no task.

@@ -24,13 +24,16 @@ void CacheSize::for_layers(config::LayerState state, F&& f) const {
   }
 }
 
-/// Counts fp32 numbers of every recurrent layer of the stage, divided over its tensor ranks.
+/// Counts every recurrent layer of the stage, divided over its tensor ranks.
 Index CacheSize::state_bytes() const {
-  double numbers = 0;
+  const auto of_conv = static_cast<double>(size_of(states.of_conv(config.params_dtype)));
+  const auto of_recurrence = static_cast<double>(size_of(states.of_recurrence()));
+  double bytes = 0;
   for_layers(config::LayerState::recurrent, [&](const config::LayerSpec& spec) {
-    numbers += nn::layer_costs(config, spec).state / static_cast<double>(tensor_ranks);
+    const nn::LayerCosts costs = nn::layer_costs(config, spec);
+    bytes += costs.conv_state * of_conv + (costs.state - costs.conv_state) * of_recurrence;
   });
-  return 2 * static_cast<Index>(numbers) * size_of(DType::f32);
+  return 2 * static_cast<Index>(bytes / static_cast<double>(tensor_ranks));
 }
 
 /// Counts a block once for all layers that keep keys. Latent attention keeps its latent and the

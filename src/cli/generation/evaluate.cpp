@@ -8,7 +8,6 @@
 #include "cli/run/launch.h"
 #include "cli/run/pretrain.h"
 #include "config/parse/stored_model.h"
-#include "config/values/finding.h"
 #include "config/values/option_values.h"
 #include "convert/names/hugging_face_config.h"
 #include "utils/log.h"
@@ -38,6 +37,9 @@ constexpr const char* kEvaluateHelp =
     "  --strict-lambada      the last word by white space instead of the last token\n"
     "  --kv-cache-dtype T    what generated answers keep keys and values in: auto (the model's\n"
     "                        type), bf16 or fp8_e4m3\n"
+    "  --mamba-inference-conv-states-dtype T, --mamba-inference-ssm-states-dtype T\n"
+    "                        what they keep states of Mamba and delta-net layers in: auto (the\n"
+    "                        model's type of convolutions, else fp32), bf16, fp16 or fp32\n"
     "  --output-path FILE    figures as JSON\n\n"
     "`mpitron options` lists the options of the model and of the layout.\n";
 
@@ -71,20 +73,6 @@ const std::string& of_task(const std::vector<std::string>& list, std::size_t k, 
   return list.empty() ? kNone : list[list.size() == 1 ? 0 : k];
 }
 
-/// Takes --kv-cache-dtype out of `words`. Error(usage) names the types.
-std::string take_cache_type(Arguments& words) {
-  const std::string type = take_value(words, "--kv-cache-dtype").value_or("auto");
-  std::vector<std::string_view> names;
-  for (const kernels::CacheTypeFacts& each : kernels::kCacheTypes) {
-    names.emplace_back(each.name);
-  }
-  if (!kernels::cache_type(type)) {
-    throw_usage("--kv-cache-dtype: {} is none of {}{}", type, fmt::join(names, ", "),
-                config::did_you_mean(type, names));
-  }
-  return type;
-}
-
 /// Takes the command's own options out of `words`; those of the run stay.
 EvaluateOptions take_options(Arguments& words) {
   EvaluateOptions options{.output = take_value(words, "--output-path").value_or("")};
@@ -94,10 +82,9 @@ EvaluateOptions take_options(Arguments& words) {
   const auto shots = take_value(words, "--num-fewshot");
   const auto stride = take_value(words, "--overlapping-eval");
   const bool strict = take_flag(words, "--strict-lambada");
-  const std::string cache_type = take_cache_type(words);
+  const CacheTypes types = CacheTypes::take(words);
   for (std::size_t k = 0; k < std::max<std::size_t>(tasks.size(), 1); ++k) {
-    TaskRequest task{
-        .task = tasks.empty() ? "" : tasks[k], .strict = strict, .cache_type = cache_type};
+    TaskRequest task{.task = tasks.empty() ? "" : tasks[k], .strict = strict, .types = types};
     check_task(task.task);
     task.data = of_task(data, k, tasks.size(), "--valid-data");
     task.examples = of_task(examples, k, tasks.size(), "--fewshot-data");
@@ -185,7 +172,7 @@ void evaluate_images(const EvaluateOptions& options, const Arguments& words) {
   if (!flags.parse(words)) {
     return;
   }
-  loaded.cache_type = options.tasks.front().cache_type;
+  loaded.types = options.tasks.front().types;
   const std::shared_ptr<comm::World> world = launch_world(loaded.layout.timeout_minutes);
   const device::HostRuntime runtime;
   LoadedModel model(loaded, world);

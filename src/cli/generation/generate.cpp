@@ -214,7 +214,7 @@ std::string digest(const GenerateFlags& o,
   Hasher128 hasher;
   hasher.update(fmt::format("{} {} {} {} {} {} {} {} {} {}", requests.size(), o.tokens,
                             o.temperature, o.top_k, o.top_p, o.seed, o.log_probs, o.top,
-                            o.model.weights, o.model.cache_type));
+                            o.model.weights, o.model.types.words()));
   for (const inference::GenerationRequest& request : requests) {
     hasher.update(fmt::format("\n{} {} {}", fmt::join(request.prompt, " "),
                               request.stop_ids.front(),

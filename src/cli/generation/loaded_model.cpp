@@ -89,12 +89,11 @@ void check_blocks(const ModelOptions& options, const config::ModelConfig& config
 }
 
 /// An engine without a cache has nothing that could be kept in another type.
-void check_cache(const ModelOptions& options, const config::ModelConfig& config) {
-  const std::string missing = inference::no_cached_path(config);
-  if (options.cache_type != "auto" && !missing.empty()) {
-    throw_usage("--kv-cache-dtype {}: the model runs without a cache ({}); leave it out",
-                options.cache_type, missing);
+void check_cache(const CacheTypes& types, const config::ModelConfig& config, bool on_host) {
+  if (const std::string missing = inference::no_cached_path(config); !missing.empty()) {
+    types.refuse(fmt::format("the model runs without a cache ({})", missing));
   }
+  types.refuse_states(inference::no_state_types(config, on_host));
 }
 
 }  // namespace
@@ -144,7 +143,7 @@ void LoadedModel::read_model(const ModelOptions& options) {
                 tokenizer->vocab_size(), options.load, reader.description().stored_vocab_size());
   }
   check_blocks(options, config);
-  check_cache(options, config);
+  check_cache(options.types, config, !ranks_.on_gpu());
   check_device(options, config);
   model_ =
       models::make_model(config, ranks_.device(), ranks_.share(config, options.draft_tokens > 0));
@@ -228,7 +227,8 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
                   .block_size = options.block_size,
                   .tensor_ranks = options.layout.tensor,
                   .context_ranks = options.layout.context,
-                  .cache = *kernels::cache_type(options.cache_type),
+                  .cache = options.types.cache(),
+                  .states = options.types.states(),
                   .free_memory = device::free_memory(ranks_.device())};
   cache.snapshots = snapshots(options, cache);
   const Index blocks = cache.blocks(options.max_requests, options.cache_gigabytes);
@@ -242,7 +242,8 @@ inference::EngineShape LoadedModel::engine_shape(const ModelOptions& options) co
           .own_drafts = options.draft_tokens,
           .vocabulary = tokenizer->vocab_size(),
           .weights = kernels::weight_format(options.weights),
-          .cache = *kernels::cache_type(options.cache_type),
+          .cache = options.types.cache(),
+          .state_types = options.types.states(),
           .packed = packed_.get(),
           .graphs = options.graphs};
 }

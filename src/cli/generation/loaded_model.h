@@ -1,5 +1,6 @@
 #pragma once
 #include "cli/data/tokenizer_flags.h"
+#include "cli/evaluation/cache_types.h"
 #include "cli/generation/generation_ranks.h"
 #include "config/layer_pattern.h"
 #include "convert/formats/tensor_source.h"
@@ -20,7 +21,8 @@ struct ModelOptions {
   Index max_tokens = 0;        // of a step; 0: 512, on a GPU 2048
   Index max_length = 0;        // of a prompt with its answer; 0: the model's
   double cache_gigabytes = 0;  // 0: what the requests can need, or what is left
-  std::string weights = "auto", cache_type = "auto";
+  std::string weights = "auto";
+  CacheTypes types;
   std::string prefix_cache = "on";
   Index snapshots = -1;  // beginnings of texts whose states are kept; -1: what is usual
   Index draft_tokens = 0;
@@ -98,6 +100,7 @@ struct CacheSize {
   Index block_size = 16;
   Index tensor_ranks = 1, context_ranks = 1;
   kernels::CacheType cache = kernels::CacheType::model;
+  kernels::StateTypes states = {};
   Index free_memory = mpitron::free_memory();  // bytes, of the host or the GPU
   Index snapshots = 0;                         // beginnings of texts whose states are kept
 

@@ -33,11 +33,7 @@ void ModelOptions::declare(Flags& flags) {
                "what products read weights in: int8 has a scale for each output, q4 4 bits and a "
                "scale for 32 inputs; auto: the model's type");
   flags.choices({"auto", "fp32", "bf16", "fp16", "int8", "q4"});
-  flags.option(
-      "--kv-cache-dtype", cache_type,
-      "what keys and values are kept in: fp8_e4m3 has 8 bits a number and a scale for each "
-      "position and head; auto: the model's type");
-  flags.choices({"auto", "bf16", "fp8_e4m3"});
+  types.declare(flags);
   flags.flag(
       "--enable-cuda-graph", graphs,
       "steps in which every answer goes on by one token are recorded on the GPU and replayed "

@@ -30,8 +30,8 @@ struct GptDataRequest {
   Index seed = 1234;
   GptSampleOptions sample;                  // sequence length, eod, pad, ...
   tokenizers::TokenizerIdentity tokenizer;  // only for the names of cached indices
-  Index vocab_size = 0;                     // > 0: tokens outside are refused
-  std::optional<std::string> cache_path;    // --data-cache-path; else beside each corpus
+  Index vocab_size = 0;  // > 0: tokens outside are refused, and mock data have none
+  std::optional<std::string> cache_path;  // --data-cache-path; else beside each corpus
   bool mmap_bin_files = true;
   double surplus = 0.005;  // --mid-level-dataset-surplus
   bool drop_last_partial_validation = true;

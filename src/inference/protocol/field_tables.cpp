@@ -57,7 +57,11 @@ constexpr std::array kShared = {
               "log-probabilities name token_id:ID"},
     FieldRule{"cache_salt", FieldType::text, 0, 0,
               "shares cached beginnings with equal salts only"},
-    FieldRule{"use_beam_search", FieldType::absent},
+    FieldRule{"use_beam_search", FieldType::boolean, 0, 0,
+              "answers are the likeliest texts as a whole: of best_of (else n) beams the best n"},
+    FieldRule{"length_penalty", FieldType::number, -10, 10,
+              "of beams: sums of log-probabilities are divided by the length to this power; 1 "
+              "unless given"},
     FieldRule{"prompt_logprobs", FieldType::absent},
     FieldRule{"logits_processors", FieldType::absent},
     FieldRule{"functions", FieldType::absent},

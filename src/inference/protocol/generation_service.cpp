@@ -190,6 +190,9 @@ void GenerationService::publish() {
   own_.generated_tokens = generator_.generated_tokens();
   own_.blocks = blocks_;
   own_.blocks_free = generator_.sum(&Scheduler::blocks_free);
+  own_.kept_states = generator_.sum(&Scheduler::kept_states);
+  own_.kept_state_bytes = own_.kept_states * engine_.state_bytes();
+  own_.kept_state_uses = generator_.sum(&Scheduler::kept_state_uses);
   const std::lock_guard lock(mutex_);
   published_ = own_;
 }

@@ -21,12 +21,14 @@ struct AnswerGroup {
 };
 
 /// Counters for /metrics. Counts run from the start of the service, in tokens, groups (requests) or
-/// cache blocks; `running`, `waiting` and `blocks_free` are of this moment.
+/// cache blocks; `running`, `waiting`, `blocks_free` and kept states, in the memory of the first
+/// rank, are of this moment.
 struct ServiceStats {
   Index running = 0, waiting = 0, preemptions = 0;
   Index prompt_tokens = 0, generated_tokens = 0, cached_tokens = 0;
   Index finished_groups = 0, cancelled_groups = 0;
   Index blocks = 0, blocks_free = 0;
+  Index kept_states = 0, kept_state_bytes = 0, kept_state_uses = 0;
   Latencies latencies;
 };
 

@@ -230,7 +230,7 @@ void start_beams(const ServedModel& model, const MegatronRequest& request,
                       .stop = request.stop_token.value_or(model.tokenizer.eod()),
                       .length_penalty = request.length_penalty};
   client->on_leave(search_beams(
-      model.service, std::move(prompt), rule,
+      model.service, {.prompt = std::move(prompt)}, rule,
       {.found =
            [&model, request, client](const std::vector<Hypothesis>& best) {
              client->send({200, reply_of(model, request, best)});

@@ -70,6 +70,11 @@ std::string metrics(const ServedModel& model) {
              stats.cancelled_groups) +
          one("cache_blocks", "gauge", "blocks of the cache", stats.blocks) +
          one("cache_blocks_free", "gauge", "blocks that nobody uses", stats.blocks_free) +
+         one("kept_states", "gauge", "beginnings of texts whose states are kept",
+             stats.kept_states) +
+         one("kept_states_bytes", "gauge", "bytes that they take", stats.kept_state_bytes) +
+         one("kept_states_used_total", "counter", "answers that began at one of them",
+             stats.kept_state_uses) +
          of_adapters(*model.adapters) +
          times("queue_seconds", "from a request to the first step with a part of it", took.queue) +
          times("first_token_seconds", "from a request to its first token", took.first_token) +

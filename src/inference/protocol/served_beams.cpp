@@ -11,12 +11,17 @@ namespace {
 /// A search under way, which lives as long as a group of the service refers to it.
 class ServedBeams : public std::enable_shared_from_this<ServedBeams> {
  public:
-  ServedBeams(GenerationService& service, BeamSearch search, BeamCalls calls)
-      : service_(service), search_(std::move(search)), calls_(std::move(calls)) {}
+  ServedBeams(GenerationService& service, GenerationRequest request, const BeamRule& rule,
+              BeamCalls calls)
+      : service_(service),
+        request_(std::move(request)),
+        search_(request_.prompt, rule),
+        calls_(std::move(calls)) {}
 
   /// Asks for the tokens behind all open continuations, unless nobody waits any more.
   void step() {
-    AnswerGroup group{.requests = beam_requests(search_), .answered = {}, .failed = calls_.failed};
+    AnswerGroup group{
+        .requests = beam_requests(search_, request_), .answered = {}, .failed = calls_.failed};
     answers_.assign(group.requests.size(), {});
     unfinished_ = answers_.size();
     group.answered = [self = shared_from_this()](std::size_t i, const Answer& answer) {
@@ -49,6 +54,7 @@ class ServedBeams : public std::enable_shared_from_this<ServedBeams> {
   }
 
   GenerationService& service_;
+  GenerationRequest request_;
   BeamSearch search_;
   BeamCalls calls_;
   std::vector<Answer> answers_;
@@ -60,10 +66,10 @@ class ServedBeams : public std::enable_shared_from_this<ServedBeams> {
 
 }  // namespace
 
-std::function<void()> search_beams(GenerationService& service, TokenIds prompt,
+std::function<void()> search_beams(GenerationService& service, GenerationRequest request,
                                    const BeamRule& rule, BeamCalls calls) {
   const auto beams =
-      std::make_shared<ServedBeams>(service, BeamSearch(std::move(prompt), rule), std::move(calls));
+      std::make_shared<ServedBeams>(service, std::move(request), rule, std::move(calls));
   beams->step();
   return [beams] { beams->leave(); };
 }

@@ -11,8 +11,9 @@ struct BeamCalls {
 };
 
 /// Searches beams beside the answers of others: each step is a group of one-token answers of the
-/// service. Returns how to give the search up, on any thread.
-std::function<void()> search_beams(GenerationService& service, TokenIds prompt,
+/// service, with the request's prompt, adapter, salt and images. Returns how to give the search up,
+/// on any thread.
+std::function<void()> search_beams(GenerationService& service, GenerationRequest request,
                                    const BeamRule& rule, BeamCalls calls);
 
 }  // namespace mpitron::inference

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "inference/protocol/megatron_api.h"
-#include "inference/protocol/openai/openai_reply.h"
+#include "inference/protocol/openai/openai_beams.h"
 #include "inference/routing/routes.h"
 #include "utils/error.h"
 #include "utils/log.h"
@@ -121,8 +121,12 @@ void Router::complete(const HttpRequest& request, const Route& route, const Clie
   const std::string id = fmt::format("{}-{:016x}{:08x}", chat ? "chatcmpl" : "cmpl",
                                      parsed.generation.sampling.seed, next_++);
   const bool stream = parsed.stream;
+  const bool beams = parsed.beams.has_value();
   AnswerGroup group{.requests = parsed.answers(), .answered = {}, .failed = {}};
   auto reply = std::make_shared<OpenAiReply>(model_, std::move(parsed), id, unix_seconds());
+  if (beams) {
+    return answer_with_beams(model_, reply, client);
+  }
   const auto send_events = [client](const std::vector<std::string>& events) {
     for (const std::string& event : events) {
       client->event(event);

@@ -4,13 +4,17 @@
 
 namespace mpitron::inference {
 
-std::vector<GenerationRequest> beam_requests(const BeamSearch& search) {
+std::vector<GenerationRequest> beam_requests(const BeamSearch& search,
+                                             const GenerationRequest& like) {
   std::vector<GenerationRequest> requests;
   for (const TokenIds& tokens : search.open()) {
     requests.push_back({.prompt = tokens,
+                        .images = like.images,
                         .max_tokens = 1,
                         .sampling = {.temperature = 0},
-                        .log_probs = search.wanted()});
+                        .log_probs = search.wanted(),
+                        .salt = like.salt,
+                        .adapter = like.adapter});
   }
   return requests;
 }

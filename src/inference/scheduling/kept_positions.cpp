@@ -7,6 +7,14 @@
 
 namespace mpitron::inference {
 
+KeptPositions KeptPositions::of(const EngineShape& shape, Index interval, Index least) {
+  constexpr Index kUsual = 512;
+  const Index wanted = interval > 0 ? interval : std::max(kUsual, shape.max_step_tokens);
+  return {.block_size = shape.block_size,
+          .interval = std::max<Index>(1, wanted / shape.block_size) * shape.block_size,
+          .least = least};
+}
+
 std::optional<StateSnapshots::Use> KeptPositions::use_at(const Sequence& sequence,
                                                          Index position) const {
   if (position % block_size != 0 || position < sequence.states.last + least) {

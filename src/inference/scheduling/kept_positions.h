@@ -1,4 +1,5 @@
 #pragma once
+#include "inference/engine_interface.h"
 #include "inference/scheduling/sequence.h"
 #include "inference/scheduling/state_snapshots.h"
 
@@ -14,6 +15,10 @@ struct KeptPositions {
   Index block_size = 16;
   Index interval = 512;  // a multiple of block_size
   Index least = 64;
+
+  /// `interval`: 0: 512, or what a step has where that is more, which cuts no step that a prompt
+  /// has alone.
+  static KeptPositions of(const EngineShape& shape, Index interval, Index least);
 
   /// How likely other texts begin at a position of a sequence; nothing where it is none of these.
   std::optional<StateSnapshots::Use> use_at(const Sequence& sequence, Index position) const;

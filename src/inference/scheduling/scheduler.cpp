@@ -12,32 +12,18 @@
 
 namespace mpitron::inference {
 
-namespace {
-
-/// An interval of a step's tokens cuts no step that a prompt has alone.
-KeptPositions positions_of(const EngineShape& shape, const SchedulerSettings& settings) {
-  constexpr Index kInterval = 512;
-  const Index block = shape.block_size;
-  const Index wanted = settings.state_interval > 0 ? settings.state_interval
-                                                   : std::max(kInterval, shape.max_step_tokens);
-  return {.block_size = block,
-          .interval = std::max<Index>(1, wanted / block) * block,
-          .least = settings.state_least};
-}
-
-}  // namespace
-
 Scheduler::Scheduler(const EngineShape& shape, SchedulerSettings settings, Index depth)
     : shape_(shape),
       settings_(settings),
       blocks_(shape, settings.prefix_cache),
-      positions_(positions_of(shape, settings)),
+      places_{.slots = shape.slots, .places = shape.states},
+      positions_(KeptPositions::of(shape, settings.state_interval, settings.state_least)),
       steps_(depth) {
   for (Index slot = shape.slots - 1; slot >= 0; --slot) {
     free_slots_.push_back(slot);
   }
-  if (shape.states == shape.slots) {
-    settings_.draft_tokens = 0;  // no place for a state that may be taken back
+  if (!places_.can_take_back()) {
+    settings_.draft_tokens = 0;
   }
 }
 
@@ -109,20 +95,6 @@ bool Scheduler::grow(Sequence& sequence, Index tokens) {
   });
 }
 
-Index Scheduler::state_place(const Sequence& sequence, bool other) const {
-  if (shape_.states == 0) {
-    return -1;
-  }
-  const Index of_slot = shape_.states / shape_.slots;
-  return sequence.slot * of_slot + (other && of_slot > 1 ? 1 : 0);
-}
-
-Index Scheduler::state_before(const Sequence& sequence) const {
-  return sequence.computed == 0       ? -1
-         : sequence.states.place >= 0 ? sequence.states.place
-                                      : state_place(sequence, sequence.states.other);
-}
-
 /// Plans `tokens` of the sequence, all of its drafts, and those that the engine is to make.
 void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
   const Index first = sequence.computed, next = first + tokens;
@@ -142,8 +114,8 @@ void Scheduler::schedule(Sequence& sequence, Index tokens, Index own_drafts) {
        .blocks = sequence.blocks,
        .logits_from = from,
        .seen = shape_.image_axes ? count_seen(sequence, first) : 0,
-       .state_from = state_before(sequence),
-       .state_to = state_place(sequence, !sequence.states.other),
+       .state_from = places_.before(sequence),
+       .state_to = places_.next(sequence),
        .encoder_tokens =
            sequence.encoder.done ? std::span<const TokenId>() : sequence.encoder.tokens,
        .encoder_blocks = sequence.encoder.blocks,
@@ -258,8 +230,7 @@ bool Scheduler::fork(Sequence& running, Sequence& waiting) {
   start_running(waiting);
   blocks_.share(running, waiting);
   if (shape_.states > 0) {
-    state_copies_.push_back(
-        {state_place(running, running.states.other), state_place(waiting, false)});
+    state_copies_.push_back({places_.own(running), places_.own(waiting)});
   }
   return true;
 }
@@ -286,6 +257,7 @@ bool Scheduler::try_admit(Sequence& sequence) {
     sequence.cached = sequence.computed;
     cached_tokens_ += sequence.computed;
   }
+  kept_state_uses_ += sequence.states.place >= 0;
   start_running(sequence);
   blocks_.take_encoded(sequence);
   grow(sequence, sequence.computed + tokens);
@@ -423,7 +395,7 @@ void Scheduler::computed(const StepPart& part, Index drawn) {
   }
   blocks_.remember(sequence);
   if (const auto place = blocks_.keep_states(sequence, positions_)) {
-    state_copies_.push_back({state_place(sequence, sequence.states.other), *place});
+    state_copies_.push_back({places_.own(sequence), *place});
   }
 }
 

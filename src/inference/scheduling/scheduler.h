@@ -4,6 +4,7 @@
 
 #include "inference/scheduling/prompt_lookup.h"
 #include "inference/scheduling/sequence_blocks.h"
+#include "inference/scheduling/state_places.h"
 #include "inference/scheduling/steps_under_way.h"
 
 namespace mpitron::inference {
@@ -75,6 +76,8 @@ class Scheduler {
   Index blocks_free() const { return blocks_.available(); }
   /// Counts beginnings of texts whose states are kept.
   Index kept_states() const { return blocks_.kept_states(); }
+  /// Counts sequences that began, or began again, where such states were kept.
+  Index kept_state_uses() const { return kept_state_uses_; }
   const EngineShape& shape() const { return shape_; }
 
  private:
@@ -95,12 +98,11 @@ class Scheduler {
   void group_by_adapter();
   void stop_running(Sequence& sequence);
   void preempt(Sequence& sequence);
-  Index state_place(const Sequence& sequence, bool other) const;
-  Index state_before(const Sequence& sequence) const;
 
   EngineShape shape_;
   SchedulerSettings settings_;
   SequenceBlocks blocks_;
+  StatePlaces places_;
   KeptPositions positions_;  // where states are kept
   PromptLookup lookup_;
   std::vector<Index> free_slots_;
@@ -111,7 +113,8 @@ class Scheduler {
   StepsUnderWay steps_;
   Index budget_ = 0, draft_budget_ = 0;  // tokens that the step under construction may still have
   Index room_ = 0;  // and that it may have where one image makes more of them than the budget
-  Index preemptions_ = 0, cached_tokens_ = 0, drafted_ = 0, drawn_drafts_ = 0;
+  Index preemptions_ = 0, cached_tokens_ = 0, kept_state_uses_ = 0;
+  Index drafted_ = 0, drawn_drafts_ = 0;
 };
 
 }  // namespace mpitron::inference

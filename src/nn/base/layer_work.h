@@ -81,12 +81,14 @@ struct LayerCosts {
   double kept_bytes = 0;  // per token, 16 bits, for backward, with selective recomputation and the
                           // norm in front (Korthikanti et al. 2022)
   double state = 0;       // numbers carried from token to token, after seq_length tokens
+  double conv_state = 0;  // those of them that are inputs of a convolution
 
   LayerCosts& operator+=(const LayerCosts& other) {
     multiply_adds += other.multiply_adds;
     weights += other.weights;
     kept_bytes += other.kept_bytes;
     state += other.state;
+    conv_state += other.conv_state;
     return *this;
   }
 };

@@ -43,12 +43,14 @@ LayerCosts mamba_costs(const config::ModelConfig& model) {
   const double counted = 2 * h;
   const auto projected = static_cast<double>(mamba.projected());
   const auto channels = static_cast<double>(mamba.channels());
+  const double conv_state = channels * (kMambaConvWidth - 1);
   // Kept in 16 bits: what the projection makes, the convolution, the scan and the gated norm.
   return {
       .multiply_adds = h * (2 * counted + both + heads) + 7 * counted * state / 2 + counted * h,
       .weights = h * projected + channels * (kMambaConvWidth + 1) + 3 * heads + width + h * width,
       .kept_bytes = residual_bytes(model) + 2 * (projected + channels + 2 * width),
-      .state = width * state + channels * (kMambaConvWidth - 1)};
+      .state = width * state + conv_state,
+      .conv_state = conv_state};
 }
 
 LayerCosts delta_net_costs(const config::ModelConfig& model) {
@@ -60,12 +62,14 @@ LayerCosts delta_net_costs(const config::ModelConfig& model) {
   const auto conv_width = static_cast<double>(net.conv_width);
   const auto projected = static_cast<double>(net.projected());
   const auto channels = static_cast<double>(net.channels());
+  const double conv_state = channels * (conv_width - 1);
   // Each head corrects its state, adds to it and reads it.
   return {.multiply_adds = h * (projected + values) + 3 * key_dim * values,
           .weights = h * projected + channels * conv_width + 2 * heads +
                      static_cast<double>(net.value_dim) + h * values,
           .kept_bytes = residual_bytes(model) + 2 * (projected + channels + 2 * values),
-          .state = key_dim * values + channels * (conv_width - 1)};
+          .state = key_dim * values + conv_state,
+          .conv_state = conv_state};
 }
 
 LayerWork mamba_work(const config::ModelConfig& model, const config::LayerSpec& /*spec*/) {

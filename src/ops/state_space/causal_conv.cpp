@@ -5,6 +5,7 @@
 #include "autograd/cached_pass.h"
 #include "kernels/state_space/cached_recurrence.h"
 #include "kernels/state_space/causal_conv.h"
+#include "ops/elementwise/cast.h"
 
 namespace mpitron::ops {
 namespace {
@@ -48,10 +49,12 @@ Tensor convolved(Context& context, const CausalConv& conv, const Tensor& x, cons
 Tensor convolved_cached(Context& context, const CausalConv& conv, const Tensor& x, Index number) {
   const autograd::CachedPass& pass = *context.cached;
   const Index before = conv.weight->value.shape()[2] - 1;
-  const Tensor& states = pass.states.of(number, 0, {before, x.shape()[2]}, x.dtype());
+  const DType kept = pass.states.types().of_conv(x.dtype());
+  const Tensor& states = pass.states.of(number, 0, {before, x.shape()[2]}, kept);
+  const Tensor inputs = converted(context, x, kept);
   const Tensor y = context.empty(x.shape(), x.dtype());
   context.launch(kernels::CachedConv{
-      .x = x.view(),
+      .x = inputs.view(),
       .weight = conv.weight->value.view(),
       .bias = conv.bias == nullptr ? device::ConstTensorView{} : conv.bias->value.view(),
       .states = states.view(),

@@ -65,8 +65,8 @@ void recur_cached(Context& context, const DeltaRuleSettings& settings,
                   const RecurrenceInputs& inputs, Index number, const Tensor& y) {
   const auto in = delta_inputs(settings, inputs);
   const autograd::CachedPass& pass = *context.cached;
-  const Tensor& states =
-      pass.states.of(number, 1, {in.value_heads(), in.key_dim(), in.value_dim()}, DType::f32);
+  const Tensor& states = pass.states.of(number, 1, {in.value_heads(), in.key_dim(), in.value_dim()},
+                                        pass.states.types().of_recurrence());
   context.launch(kernels::CachedDeltaRule{
       .in = in, .states = states.view(), .o = y.view(), .pieces = pass.pieces});
 }

@@ -68,8 +68,8 @@ void recur_cached(Context& context, const ScanSettings& settings, const Recurren
                   Index number, const Tensor& y) {
   const auto in = scan_inputs(settings, inputs);
   const autograd::CachedPass& pass = *context.cached;
-  const Tensor& states =
-      pass.states.of(number, 1, {in.heads(), in.state_dim(), in.head_dim()}, DType::f32);
+  const Tensor& states = pass.states.of(number, 1, {in.heads(), in.state_dim(), in.head_dim()},
+                                        pass.states.types().of_recurrence());
   context.launch(
       kernels::CachedScan{.in = in, .states = states.view(), .y = y.view(), .pieces = pass.pieces});
 }

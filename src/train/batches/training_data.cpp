@@ -89,8 +89,8 @@ data::GptDataRequest make_data_request(const config::RunConfig& config,
   request.seed = config.data.seed;
   request.sample = sample_options(config, tokenizer);
   request.tokenizer = tokenizer.identity();
-  request.vocab_size =
-      config.data.mock_data ? 0 : padded_vocab_size(config, tokenizer.vocab_size());
+  request.vocab_size = config.data.mock_data ? tokenizer.vocab_size()
+                                             : padded_vocab_size(config, tokenizer.vocab_size());
   request.cache_path = config.data.data_cache_path;
   request.mmap_bin_files = config.data.mmap_bin_files;
   request.surplus = config.data.mid_level_dataset_surplus;

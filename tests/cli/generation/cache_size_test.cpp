@@ -48,9 +48,13 @@ TEST(CacheSize, CountsStatesOfAllRequests) {
   config.num_layers = 2;
   config.hybrid.pattern = "M*";
   config.hybrid.mamba = {.state_dim = 16, .head_dim = 4, .groups = 1, .heads = 8};
-  const CacheSize cache{.config = config, .layers = 2, .block_size = 16};
+  CacheSize cache{.config = config, .layers = 2, .block_size = 16};
   EXPECT_EQ(cache.block_bytes(), 2 * 2 * 16 * 4 * 8);
-  EXPECT_EQ(cache.state_bytes(), 2 * 4 * (8 * 4 * 16 + 3 * (32 + 2 * 16)));
+  constexpr Index kState = 8 * 4 * 16, kWindow = 3 * (32 + 2 * 16);
+  cache.states = {.conv = DType::f32, .recurrence = DType::f16};
+  EXPECT_EQ(cache.state_bytes(), 2 * (2 * kState + 4 * kWindow));
+  cache.states = {};
+  EXPECT_EQ(cache.state_bytes(), 2 * (4 * kState + 2 * kWindow));
   const Index left = (1 << 30) - 3 * cache.state_bytes();
   EXPECT_EQ(cache.blocks(3, 1), left / cache.block_bytes());
   const CacheSize of_states{.config = config, .layers = 1, .block_size = 16};
@@ -64,7 +68,7 @@ TEST(CacheSize, CountsStatesOfBeginnings) {
   config.hybrid.pattern = "M*";
   config.hybrid.mamba = {.state_dim = 16, .head_dim = 4, .groups = 1, .heads = 8};
   CacheSize cache{.config = config, .layers = 2, .block_size = 16};
-  EXPECT_EQ(cache.snapshot_bytes(), 4 * (8 * 4 * 16 + 3 * (32 + 2 * 16)));
+  EXPECT_EQ(cache.snapshot_bytes(), 4 * 8 * 4 * 16 + 2 * 3 * (32 + 2 * 16));
   EXPECT_EQ(cache.usual_snapshots(3, 1), 12);
   const auto gigabytes = static_cast<double>(3 * cache.state_bytes() + 21 * cache.snapshot_bytes());
   EXPECT_EQ(cache.usual_snapshots(3, gigabytes / (1 << 30)), 5);

@@ -55,6 +55,9 @@ TEST_F(GenerateTest, KeepsKeysAndValuesInAnyType) {
   expect_refused(generate({"--prompts", "1", "--kv-cache-dtype", "fp8_e4m"}), 2,
                  "--kv-cache-dtype: fp8_e4m is none of auto, bf16, fp8_e4m3; did you mean "
                  "fp8_e4m3?");
+  expect_refused(generate({"--prompts", "1", "--mamba-inference-ssm-states-dtype", "bf16"}), 2,
+                 "--mamba-inference-ssm-states-dtype bf16: no layer of the model carries a state; "
+                 "leave it out");
 }
 
 TEST_F(GenerateTest, TellsItsRateInPlaceOfTexts) {

@@ -31,7 +31,7 @@ TEST(ServedBeams, FindWhatASearchAloneFinds) {
   for (const TokenId first : {1, 2, 3}) {
     auto promise = std::make_shared<std::promise<std::vector<Hypothesis>>>();
     found.push_back(promise->get_future());
-    search_beams(service, {first, 7}, kRule,
+    search_beams(service, {.prompt = {first, 7}}, kRule,
                  {.found = [promise](const auto& best) { promise->set_value(best); },
                   .failed = [](int, const std::string& text) { FAIL() << text; }});
   }
@@ -49,7 +49,7 @@ TEST(ServedBeams, FindWhatASearchAloneFinds) {
 TEST(ServedBeams, EndWhenTheClientLeaves) {
   test::FakeEngine engine(kShape);
   GenerationService service(engine, kTokenizer, {});
-  const auto leave = search_beams(service, {1}, {.width = 2, .tokens = 90, .stop = 59},
+  const auto leave = search_beams(service, {.prompt = {1}}, {.width = 2, .tokens = 90, .stop = 59},
                                   {.found = [](const auto&) { FAIL(); }, .failed = {}});
   leave();
   while (service.open_groups() > 0) {

@@ -50,7 +50,7 @@ TEST(OpenApi, TellsTypesRangesAndWhatIsRequired) {
   const json n = chat.at("properties").at("n").at("anyOf").at(0);
   EXPECT_EQ(n.at("minimum"), 1);
   EXPECT_EQ(n.at("maximum"), 128);
-  EXPECT_FALSE(chat.at("properties").contains("use_beam_search"));  // it is refused by name
+  EXPECT_FALSE(chat.at("properties").contains("functions"));  // it is refused by name
   EXPECT_EQ(schema("/api", "put").at("properties").at("top_p").at("type"), "number");
   const json error = document().at("components").at("schemas").at("Error");
   EXPECT_EQ(error.at("required"), json::array({"error"}));

@@ -129,6 +129,7 @@ TEST(Generator, TextsWithStatesBeginWhereOthersLeftThem) {
   EXPECT_EQ(answer(turn).cached_tokens, 24);
   EXPECT_EQ(answer(with_question(3)).cached_tokens, 24);  // 28 tokens, of which one is computed
   EXPECT_EQ(generator.scheduler().kept_states(), 4);
+  EXPECT_EQ(generator.scheduler().kept_state_uses(), 3);
 }
 
 /// A replica that knows the beginning of a prompt answers it, unless it has much to do.

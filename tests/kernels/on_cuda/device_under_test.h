@@ -22,6 +22,8 @@ using StreamUnderTest = device::CudaStream;
 inline constexpr double kSumErrors = 3, kFp8SumError = 0x1p-11;
 /// Whether kernels of layers with a state have fp64.
 inline constexpr bool kRecursInFp64 = false;
+/// Whether generation may keep their states in any type.
+inline constexpr bool kKeepsStatesInAnyType = false;
 /// Whether weights of fp32, bf16 and fp16 are packed, too.
 inline constexpr bool kPacksNumbers = false;
 

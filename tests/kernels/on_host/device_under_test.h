@@ -13,6 +13,8 @@ using StreamUnderTest = device::HostStream;
 inline constexpr double kSumErrors = 1, kFp8SumError = 3e-6;
 /// Whether kernels of layers with a state have fp64.
 inline constexpr bool kRecursInFp64 = true;
+/// Whether generation may keep their states in any type.
+inline constexpr bool kKeepsStatesInAnyType = true;
 /// Whether weights of fp32, bf16 and fp16 are packed, too.
 inline constexpr bool kPacksNumbers = true;
 

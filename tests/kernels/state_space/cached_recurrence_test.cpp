@@ -61,6 +61,29 @@ double tolerance_of(DType type) {
   return type == DType::f32 ? 2e-6 : 8e-3;  // half a unit of bf16
 }
 
+/// Types of the numbers of a row and of a state.
+struct Types {
+  DType rows, states;
+
+  /// States are rounded at each position, which adds up.
+  double tolerance() const {
+    const double kept = states == DType::f32 ? 0 : states == DType::f16 ? 2e-3 : 1.5e-2;
+    return tolerance_of(rows) + kept;
+  }
+};
+
+/// `usual`: of the states of rows in bf16.
+std::vector<Types> some_types(DType usual) {
+  std::vector<Types> types = {{DType::f32, DType::f32}, {DType::bf16, usual}};
+  if (kKeepsStatesInAnyType) {
+    types.insert(types.end(), {{DType::f32, DType::bf16},
+                               {DType::f32, DType::f16},
+                               {DType::bf16, DType::f16},
+                               {DType::f16, DType::f32}});
+  }
+  return types;
+}
+
 /// Three places full of NaN.
 TestTensor states_of(DType type, const Shape& of_one) {
   Shape shape = {3};
@@ -71,13 +94,13 @@ TestTensor states_of(DType type, const Shape& of_one) {
 }
 
 TEST(CachedRecurrence, PiecesConvolveAsTheWhole) {
-  for (const DType type : {DType::f32, DType::bf16}) {
+  for (const auto& [type, kept] : some_types(DType::bf16)) {
     for (const Index width : {1, 2, 4}) {
       constexpr Index kChannels = 77;
-      TestTensor x = twice(type, kChannels, 1), y(type, {2 * kLength, 1, kChannels});
+      TestTensor x = twice(kept, kChannels, 1), y(type, {2 * kLength, 1, kChannels});
       TestTensor weight(type, {kChannels, 1, width}, test_values(kChannels * width, 2));
       TestTensor bias(type, {kChannels}, test_values(kChannels, 3));
-      TestTensor states = states_of(type, {std::max<Index>(1, width - 1), kChannels});
+      TestTensor states = states_of(kept, {std::max<Index>(1, width - 1), kChannels});
       TestTensor want(type, {kLength, 1, kChannels});
       device::ReferenceStream reference;
       run(reference, CausalConvForward{.x = first_of(x),
@@ -96,7 +119,8 @@ TEST(CachedRecurrence, PiecesConvolveAsTheWhole) {
 }
 
 TEST(CachedRecurrence, PiecesScanAsTheWhole) {
-  for (const DType type : {DType::f32, DType::bf16}) {
+  for (const Types& types : some_types(DType::f32)) {
+    const DType type = types.rows;
     for (const Index p : {5, 16, 83}) {
       constexpr Index kHeads = 4, kGroups = 2, kState = 9;
       TestTensor x = twice(type, kHeads * p, 1), b = twice(type, kGroups * kState, 2);
@@ -105,7 +129,7 @@ TEST(CachedRecurrence, PiecesScanAsTheWhole) {
       TestTensor d(type, {kHeads}, test_values(kHeads, 6));
       TestTensor bias(type, {kHeads}, test_values(kHeads, 7));
       TestTensor y(type, {2 * kLength, 1, kHeads * p}), want(type, {kLength, 1, kHeads * p});
-      TestTensor states = states_of(DType::f32, {kHeads, kState, p});
+      TestTensor states = states_of(types.states, {kHeads, kState, p});
       TestTensor kept(DType::f32, {2, kHeads, kState, p});
       const auto inputs = [&](auto&& rows) {
         return ScanInputs{rows(x),  rows(b),     rows(c), rows(dt), a_log.view(),
@@ -118,14 +142,14 @@ TEST(CachedRecurrence, PiecesScanAsTheWhole) {
             return CachedScan{inputs([](TestTensor& both) { return both.view(); }), states.view(),
                               y.view(), pieces};
           },
-          y, want, tolerance_of(type));
+          y, want, types.tolerance());
     }
   }
 }
 
 /// States of many sequences, which pass the caches by, get the bits of those of one.
-TEST(CachedRecurrence, ManyStatesGetTheBitsOfOne) {
-  constexpr Index kPieces = 64, kHeads = 4, kState = 64, kColumns = 64;
+void expect_bits_of_one(DType kept) {
+  constexpr Index kPieces = 128, kHeads = 4, kState = 64, kColumns = 64;
   constexpr Index kSize = kHeads * kState * kColumns;
   TestTensor x(DType::bf16, {kPieces, 1, kHeads * kColumns},
                test_values(kPieces * kHeads * kColumns, 1));
@@ -140,7 +164,7 @@ TEST(CachedRecurrence, ManyStatesGetTheBitsOfOne) {
   const auto scan = [&](Index at_once) {
     std::vector<double> states = test_values(kPieces * kSize, 6);
     states.resize(2 * states.size(), NAN);
-    TestTensor all(DType::f32, {2 * kPieces, kHeads, kState, kColumns}, states);
+    TestTensor all(kept, {2 * kPieces, kHeads, kState, kColumns}, states);
     TestTensor y(DType::bf16, {kPieces, 1, kHeads * kColumns});
     for (Index first = 0; first < kPieces; first += at_once) {
       const auto some = std::span(pieces).subspan(std::size_t(first), std::size_t(at_once));
@@ -162,8 +186,16 @@ TEST(CachedRecurrence, ManyStatesGetTheBitsOfOne) {
   EXPECT_EQ(scan(kPieces), scan(1));
 }
 
+TEST(CachedRecurrence, ManyStatesGetTheBitsOfOne) {
+  expect_bits_of_one(DType::f32);
+  if (kKeepsStatesInAnyType) {
+    expect_bits_of_one(DType::bf16);
+  }
+}
+
 TEST(CachedRecurrence, PiecesCorrectAsTheWhole) {
-  for (const DType type : {DType::f32, DType::bf16}) {
+  for (const Types& types : some_types(DType::f32)) {
+    const DType type = types.rows;
     constexpr Index kKeyHeads = 2, kHeads = 4, kKeys = 6, kValues = 11;
     TestTensor q = twice(type, kKeyHeads * kKeys, 1), k = twice(type, kKeyHeads * kKeys, 2);
     TestTensor v = twice(type, kHeads * kValues, 3), beta = twice(type, kHeads, 4);
@@ -172,7 +204,7 @@ TEST(CachedRecurrence, PiecesCorrectAsTheWhole) {
     TestTensor bias(type, {kHeads}, test_values(kHeads, 7));
     TestTensor o(type, {2 * kLength, 1, kHeads * kValues});
     TestTensor want(type, {kLength, 1, kHeads * kValues});
-    TestTensor states = states_of(DType::f32, {kHeads, kKeys, kValues});
+    TestTensor states = states_of(types.states, {kHeads, kKeys, kValues});
     TestTensor kept(DType::f32, {2, kHeads, kKeys, kValues});
     const auto inputs = [&](auto&& rows) {
       return DeltaRuleInputs{rows(q),      rows(k),     rows(v), rows(beta), rows(alpha),
@@ -185,7 +217,7 @@ TEST(CachedRecurrence, PiecesCorrectAsTheWhole) {
           return CachedDeltaRule{inputs([](TestTensor& both) { return both.view(); }),
                                  states.view(), o.view(), pieces};
         },
-        o, want, tolerance_of(type));
+        o, want, types.tolerance());
   }
 }
 

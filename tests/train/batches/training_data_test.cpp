@@ -1,5 +1,7 @@
 #include "train/batches/training_data.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "train/tiny_run.h"
@@ -34,6 +36,19 @@ TEST(MakeTrainingData, HasTheSamplesThatTheRunConsumes) {
   ASSERT_EQ(data.sets.valid.size(), 1u);
   EXPECT_GE(data.sets.valid[0]->size(), (40 / 10 + 1) * 3 * 8);
   EXPECT_GE(data.sets.test->size(), 3 * 8);
+}
+
+/// Of mock documents of up to 4095 tokens 1, 2, ...
+TEST(MakeTrainingData, MockDataStayInsideTheVocabulary) {
+  const config::RunConfig run = tiny_run();
+  ASSERT_TRUE(run.data.mock_data);
+  const TrainingData data = make_training_data(run);
+  std::vector<std::int64_t> text(static_cast<std::size_t>(run.training.seq_length) + 1);
+  for (Index sample = 0; sample < 8; ++sample) {
+    data.sets.train->read(sample, text);
+    EXPECT_GE(std::ranges::min(text), 0) << sample;
+    EXPECT_LT(std::ranges::max(text), data.tokenizer->vocab_size()) << sample;
+  }
 }
 
 }  // namespace training_data_test

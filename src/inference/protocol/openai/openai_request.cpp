@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "inference/protocol/openai/openai_beams.h"
 #include "inference/protocol/openai/structured_output.h"
 #include "inference/templates/infill_prompt.h"
 #include "utils/error.h"
@@ -195,6 +196,7 @@ OpenAiRequest parse_completion(const ServedModel& model, const Fields& fields) {
                                                    : encode(model, prompt.text));
   }
   limit_tokens(model, request, 16);
+  request.beams = beam_rule(model, fields, request);
   for (std::size_t i = 0; i < request.prompts.size() && request.echo; ++i) {
     request.prompt_texts.push_back(model.tokenizer.decode(request.prompts[i]));
   }
@@ -222,6 +224,7 @@ OpenAiRequest parse_chat(const ServedModel& model, const Fields& fields) {
     hold_to_calls(model, request);
   }
   limit_tokens(model, request, model.shape.max_positions);
+  request.beams = beam_rule(model, fields, request);
   return request;
 }
 

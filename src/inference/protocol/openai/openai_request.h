@@ -1,5 +1,6 @@
 #pragma once
 #include "inference/protocol/openai/tool_choice.h"
+#include "inference/sampling/beam_search.h"
 
 namespace mpitron::inference {
 
@@ -16,8 +17,9 @@ struct OpenAiRequest {
   bool echo = false;
   bool stream = false;
   bool include_usage = false;
-  bool names_ids = false;  // log-probabilities name tokens by their ids
-  ToolChoice tools;        // of a chat
+  bool names_ids = false;              // log-probabilities name tokens by their ids
+  ToolChoice tools;                    // of a chat
+  std::optional<BeamRule> beams = {};  // of use_beam_search
 
   bool lists_log_probs() const { return generation.log_probs >= 0; }
   /// Requests of all answers: best_of for each prompt, each led by the prompt's first.
