@@ -61,7 +61,7 @@ LayerCosts latent_attention_costs(const ModelConfig& model) {
 }
 
 LayerCosts sparse_attention_costs(const ModelConfig& model) {
-  const config::IndexerConfig& indexer = *model.indexer;
+  const config::IndexerConfig indexer = model.indexer.value_or(config::IndexerConfig());
   const double h = hidden(model), s = static_cast<double>(model.seq_length);
   const auto from = static_cast<double>(model.q_lora_rank.value_or(model.hidden_size));
   const auto heads = static_cast<double>(indexer.heads);
@@ -133,7 +133,7 @@ LayerWork latent_attention_work(const ModelConfig& model, const config::LayerSpe
 
 /// Scores of the indexer are left out: they are computed on hosts alone.
 LayerWork sparse_attention_work(const ModelConfig& model, const config::LayerSpec& spec) {
-  const config::IndexerConfig& indexer = *model.indexer;
+  const config::IndexerConfig indexer = model.indexer.value_or(config::IndexerConfig());
   const Index h = model.hidden_size, width = indexer.heads * indexer.head_dim;
   LayerWork work = latent_attention_work(model, spec);
   const auto product = [&](Index inner, Index outer) {

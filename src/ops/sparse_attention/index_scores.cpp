@@ -10,6 +10,7 @@
 namespace mpitron::ops {
 namespace {
 
+using autograd::Slot;
 using tensor::Tensor;
 
 /// [s, b, (n + 1) d] as [s, b, n + 1, d].
@@ -19,20 +20,21 @@ Tensor rows_of_heads(const Tensor& qk, const Tensor& weights) {
 }
 
 struct IndexScoresBackward {
-  Var qk, weights;
+  Tensor qk, weights;
+  Slot qk_slot, weights_slot;
   float factor;
 
   void operator()(Context& context, const Tensor& gradient) const {
-    const Tensor dqk = context.empty(qk.shape(), qk.value.dtype());
-    const Tensor dweights = context.empty(weights.shape(), weights.value.dtype());
-    context.launch(kernels::IndexScoresBackward{.qk = rows_of_heads(qk.value, weights.value).view(),
-                                                .weights = weights.value.view(),
+    const Tensor dqk = context.empty(qk.shape(), qk.dtype());
+    const Tensor dweights = context.empty(weights.shape(), weights.dtype());
+    context.launch(kernels::IndexScoresBackward{.qk = rows_of_heads(qk, weights).view(),
+                                                .weights = weights.view(),
                                                 .dscores = gradient.view(),
-                                                .dqk = rows_of_heads(dqk, weights.value).view(),
+                                                .dqk = rows_of_heads(dqk, weights).view(),
                                                 .dweights = dweights.view(),
                                                 .factor = factor});
-    autograd::accumulate(context, qk.slot, dqk);
-    autograd::accumulate(context, weights.slot, dweights);
+    autograd::accumulate(context, qk_slot, dqk);
+    autograd::accumulate(context, weights_slot, dweights);
   }
 };
 
@@ -47,7 +49,8 @@ Var index_scores(Context& context, const Var& qk, const Var& weights, double fac
                                       .scores = scores.value.view(),
                                       .factor = by});
   if (context.recording()) {
-    context.record(scores.slot, IndexScoresBackward{qk, weights, by});
+    context.record(scores.slot,
+                   IndexScoresBackward{qk.value, weights.value, qk.slot, weights.slot, by});
   }
   return scores;
 }
