@@ -39,7 +39,7 @@ TEST(TrackedLossesTest, IndexersTellTheirWeighedLoss) {
   config::RunConfig config;
   config.model.num_layers = 3;
   config.model.hybrid.pattern = "D-D";
-  config.model.indexer = config::IndexerConfig{.loss_coefficient = 0.5};
+  config.model.indexer.emplace().loss_coefficient = 0.5;
   const TrackedLosses tracked(config, comm::groups_of_one(*world));
   autograd::LayerSums sums;
   sums.add("indexer loss", 1, 8);
