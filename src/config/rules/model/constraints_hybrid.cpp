@@ -179,8 +179,7 @@ constexpr std::array kHybridRules = std::to_array<Constraint>({
     {"E251", "pattern_letters", "a pattern has one known letter for each layer",
      "hybrid-layer-pattern hybrid-override-pattern num-layers",
      "M is a Mamba mixer, * attention, + latent attention, D sparse attention, - an MLP, E "
-     "experts, "
-     "G a delta net; a bar ends a pipeline segment, a slash begins a depth of prediction.",
+     "experts, G a delta net; a bar ends a pipeline segment, a slash begins a depth of prediction.",
      known_letters},
     {"E252", "pattern_counts", "one pattern, with as many of each letter as the ratios ask for",
      "hybrid-override-pattern hybrid-layer-pattern hybrid-attention-ratio hybrid-mlp-ratio",
