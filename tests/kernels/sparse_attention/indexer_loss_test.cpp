@@ -21,25 +21,17 @@ Twin& mask_of(Workbench& bench) {
 TEST(SummedProbabilities, AsTheReference) {
   for (const DType type : kTrainingTypes) {
     for (const bool masked : {true, false}) {
-      Workbench bench({1, 3});
+      Workbench bench;
       Twin &q = bench.input(type, {kPositions, 2, 2, 3, 17}),
            &k = bench.input(type, {kPositions, 2, 2, 17});
-      Workbench flat;
-      Twin& mask = mask_of(flat);
-      TestTensor sums[2] = {TestTensor(DType::f32, {2, kPositions, kPositions}),
-                            TestTensor(DType::f32, {2, kPositions, kPositions})};
-      device::ReferenceStream reference;
-      const auto kernel = [&](Side side) {
-        return SummedProbabilities{q(side), k(side), masked ? In(mask(side)) : In{},
-                                   sums[side].view(), 2};
-      };
-      run(reference, kernel(reference_side));
-      run_on_device(kernel(tested_side));
-      const std::vector<double> want = sums[reference_side].values(),
-                                got = sums[tested_side].values();
-      for (std::size_t i = 0; i < want.size(); ++i) {
-        ASSERT_NEAR(got[i], want[i], 1e-5) << i;
-      }
+      Twin &mask = mask_of(bench),
+           &probabilities = bench.output(DType::f32, {2, kPositions, kPositions});
+      bench.check(
+          [&](Side side) {
+            return SummedProbabilities{q(side), k(side), masked ? In(mask(side)) : In{},
+                                       probabilities(side), 2};
+          },
+          3e-6);
     }
   }
 }
