@@ -61,6 +61,19 @@ struct AttentionConfig {
   double attention_dropout = 0.1;
 };
 
+/// Indexer of sparse attention (DeepSeek-V3.2): it scores the keys of each query by small heads of
+/// its own, and attention looks at the best of them.
+struct IndexerConfig {
+  Index heads = 0;
+  Index head_dim = 0;
+  Index topk = 0;                   // keys that a query sees
+  double loss_coefficient = 0;      // 0: nothing trains the indexer
+  bool sparse_loss = false;         // compares it with attention over the chosen keys, not over all
+  bool rotary_interleaved = false;  // pairs of rotary components are neighbours, not in two halves
+  bool hadamard = true;             // turns queries and keys by a Hadamard matrix
+  std::optional<double> norm_epsilon;  // of the keys' norm; none: the model's
+};
+
 /// Sizes of multi-head latent attention (DeepSeek-V2): keys and values are compressed to
 /// kv_lora_rank numbers and one rotary part that all heads share.
 struct LatentConfig {
@@ -70,6 +83,7 @@ struct LatentConfig {
   Index qk_head_dim = 128;         // of a query or key, without positions
   Index qk_pos_emb_head_dim = 64;  // with rotary positions
   Index v_head_dim = 128;
+  std::optional<IndexerConfig> indexer;  // of layers of sparse attention; none: there are none
 };
 
 }  // namespace mpitron::config

@@ -13,6 +13,7 @@ constexpr auto kMixers = std::to_array<MixerFacts>({
     {MixerKind::none, "-", 0, LayerState::none},
     {MixerKind::attention, "self attention", '*', LayerState::key_value_cache},
     {MixerKind::latent_attention, "latent attention", '+', LayerState::key_value_cache},
+    {MixerKind::sparse_attention, "sparse attention", 'D', LayerState::key_value_cache},
     {MixerKind::state_space, "mamba", 'M', LayerState::recurrent},
     {MixerKind::delta_net, "delta net", 'G', LayerState::recurrent},
 });
@@ -52,7 +53,7 @@ LayerSpec transformer_spec(const ModelConfig& model, Index number) {
   const std::size_t place = place_of(number, model.num_layers);
   LayerSpec spec;
   if (model.multi_latent_attention) {
-    spec.mixer = MixerKind::latent_attention;
+    spec.mixer = model.indexer ? MixerKind::sparse_attention : MixerKind::latent_attention;
   }
   if (marked(model.hybrid.delta_layers, place, false)) {
     spec.mixer = MixerKind::delta_net;
@@ -135,7 +136,8 @@ std::vector<LayerSpec> layer_pattern(const ModelConfig& model) {
 
 /// Answers without a walk over the layers for models without a pattern, which many rules ask.
 bool has_mixer(const ModelConfig& model, MixerKind kind) {
-  const bool others = !model.hybrid.pattern.empty() || !model.hybrid.delta_layers.empty();
+  const bool others =
+      !model.hybrid.pattern.empty() || !model.hybrid.delta_layers.empty() || model.indexer;
   return others && std::ranges::count(layer_pattern(model), kind, &LayerSpec::mixer) > 0;
 }
 

@@ -11,7 +11,14 @@
 namespace mpitron::config {
 
 /// The part of a layer in which positions of a sequence see each other.
-enum class MixerKind { none, attention, latent_attention, state_space, delta_net };
+enum class MixerKind {
+  none,
+  attention,
+  latent_attention,
+  sparse_attention,
+  state_space,
+  delta_net
+};
 /// The part of a layer that works on each position alone.
 enum class FeedForwardKind { none, dense, experts };
 
@@ -75,7 +82,7 @@ LayerSpec layer_spec(const ModelConfig& model, Index number);
 /// Returns all layers of the model, without depths of prediction.
 std::vector<LayerSpec> layer_pattern(const ModelConfig& model);
 
-/// Returns whether a layer of a hybrid, or of a GPT with delta nets, has this mixer.
+/// Returns whether a layer of a hybrid, or of a GPT with an attention variant, has this mixer.
 bool has_mixer(const ModelConfig& model, MixerKind kind);
 
 /// Returns whether one of the layers `first` to `last` (numbers of layer_spec) carries something

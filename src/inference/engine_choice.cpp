@@ -25,6 +25,9 @@ std::string no_cached_path(const config::ModelConfig& config) {
   if (config.lora && config.multi_latent_attention) {
     return "low-rank updates of latent attention have none";
   }
+  if (config.indexer) {
+    return "sparse attention has none";
+  }
   if (config.attention_chunk_size.value_or(0) % kUsualBlock != 0) {
     return fmt::format("blocks of {} positions do not fill its chunks of {}", kUsualBlock,
                        *config.attention_chunk_size);

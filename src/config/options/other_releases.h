@@ -30,8 +30,7 @@ inline constexpr std::array kLaterLayers = {
     real("mup-attn-scale-power", "1.0", works, "muP: scores are divided by head size to this"),
     text("hybrid-layer-pattern", none, works, "letters of layers, | between stages, / before MTP"),
     text("experimental-attention-variant", none, works, "layers in place of attention")
-        .choose("gated_delta_net dsa")
-        .works_with("gated_delta_net"),
+        .choose("gated_delta_net dsa"),
     value("linear-attention-freq", Type::frequency, none, works,
           "layers of that kind: all but every n-th, or a list"),
     integer("linear-conv-kernel-dim", "4", works, "gated delta net: width of the convolution"),
@@ -39,6 +38,34 @@ inline constexpr std::array kLaterLayers = {
     integer("linear-value-head-dim", "128", works, "gated delta net: size of a value head"),
     integer("linear-num-key-heads", "16", works, "gated delta net: key heads"),
     integer("linear-num-value-heads", "32", works, "gated delta net: value heads"),
+};
+
+// Sparse attention (DeepSeek-V3.2) of the reference's 0.19.
+inline constexpr std::array kSparseAttention = {
+    integer("dsa-indexer-n-heads", none, works, "sparse attention: heads of its indexer"),
+    integer("dsa-indexer-head-dim", none, works,
+            "sparse attention: size of an indexer's head, a power of two"),
+    integer("dsa-indexer-topk", none, works, "sparse attention: keys that a query sees"),
+    real("dsa-indexer-loss-coeff", none, works,
+         "sparse attention: weight of the loss that trains its indexer; without it nothing does"),
+    flag("dsa-indexer-use-sparse-loss", works,
+         "sparse attention: that loss looks at chosen keys alone"),
+    flag("dsa-indexer-rope-interleaved", works,
+         "sparse attention: pairs of an indexer's rotary components are neighbours"),
+    flag_off("no-dsa-indexer-rotate-activation", "dsa_indexer_rotate_activation", works,
+             "sparse attention: no Hadamard matrix turns an indexer's queries and keys"),
+    real("dsa-indexer-k-norm-epsilon", none, works,
+         "sparse attention: epsilon of the norm of an indexer's keys; --norm-epsilon"),
+    flag("dsa-indexer-k-norm-fp32", neutral,
+         "sparse attention: that norm in fp32, as all norms here are"),
+    flag_off("no-dsa-indexer-scoring-relu", "dsa_indexer_scoring_relu", later,
+             "sparse attention: an indexer's scores may be below 0"),
+    integer("dsa-indexer-topk-freq", "1", later,
+            "sparse attention: layers that share what one of them has chosen"),
+    integer("dsa-indexer-skip-topk-offset", "0", later,
+            "sparse attention: the first layer that takes another's choice"),
+    text("dsa-kernel-backend", "none", neutral, "sparse attention: kernels of other libraries")
+        .choose("none tilelang cudnn"),
 };
 
 // What Gemma and its relatives have; names are those of the reference's bridge to Hugging Face and

@@ -188,8 +188,10 @@ void derive_hybrid(OptionValues& v) {
     v.derive("mtp_num_layers", number(static_cast<Index>(pattern.depths.size())),
              "depths of the pattern");
   }
-  if (pattern.letters.find('+') != std::string::npos && !v.given("multi_latent_attention")) {
-    v.derive("multi_latent_attention", "true", "a letter +");
+  for (const char* letter : {"+", "D"}) {
+    if (has_letter(v, *letter) && !v.given("multi_latent_attention")) {
+      v.derive("multi_latent_attention", "true", fmt::format("a letter {}", letter));
+    }
   }
 }
 

@@ -38,6 +38,10 @@ HybridConfig resolve_hybrid(const OptionValues& v);
 /// Returns the letters of --model mamba as given, or by the ratios; for other models an empty
 /// pattern.
 HybridPattern given_pattern(const OptionValues& v);
+/// Returns whether this letter is one of the layers or of the depths of prediction.
+bool has_letter(const OptionValues& v, char letter);
+/// Returns whether a letter or --experimental-attention-variant asks for sparse attention.
+bool has_sparse_attention(const OptionValues& v);
 /// Fills fields that only later releases have, behind the rest of the model.
 void resolve_later_releases(ModelConfig& model, const OptionValues& v);
 /// Returns the hidden size over --mup-base-hidden-size; 1 without --use-mup.

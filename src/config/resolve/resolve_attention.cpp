@@ -25,6 +25,21 @@ std::vector<bool> no_rope_layers(const OptionValues& v, Index layers) {
   return skip;
 }
 
+/// Leaves sizes that are not given at 0, which a rule tells.
+std::optional<IndexerConfig> indexer(const OptionValues& v) {
+  if (!has_sparse_attention(v)) {
+    return {};
+  }
+  return IndexerConfig{.heads = v.maybe_integer("dsa_indexer_n_heads").value_or(0),
+                       .head_dim = v.maybe_integer("dsa_indexer_head_dim").value_or(0),
+                       .topk = v.maybe_integer("dsa_indexer_topk").value_or(0),
+                       .loss_coefficient = v.maybe_real("dsa_indexer_loss_coeff").value_or(0),
+                       .sparse_loss = v.flag("dsa_indexer_use_sparse_loss"),
+                       .rotary_interleaved = v.flag("dsa_indexer_rope_interleaved"),
+                       .hadamard = v.flag("dsa_indexer_rotate_activation"),
+                       .norm_epsilon = v.maybe_real("dsa_indexer_k_norm_epsilon")};
+}
+
 }  // namespace
 
 void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
@@ -34,6 +49,7 @@ void resolve_latent_attention(ModelConfig& m, const OptionValues& v) {
   m.qk_head_dim = v.integer("qk_head_dim");
   m.qk_pos_emb_head_dim = v.integer("qk_pos_emb_head_dim");
   m.v_head_dim = v.integer("v_head_dim");
+  m.indexer = indexer(v);
 }
 
 void resolve_attention(ModelConfig& m, const OptionValues& v) {

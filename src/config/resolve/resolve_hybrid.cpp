@@ -51,6 +51,16 @@ HybridPattern given_pattern(const OptionValues& v) {
                                 v.real("hybrid_attention_ratio"), v.real("hybrid_mlp_ratio"))};
 }
 
+bool has_letter(const OptionValues& v, char letter) {
+  const HybridPattern pattern = given_pattern(v);
+  return count_letter(pattern.letters, letter) > 0 ||
+         (!pattern.depths.empty() && count_letter(pattern.depths.front(), letter) > 0);
+}
+
+bool has_sparse_attention(const OptionValues& v) {
+  return has_letter(v, 'D') || v.maybe_text("experimental_attention_variant").value_or("") == "dsa";
+}
+
 HybridConfig resolve_hybrid(const OptionValues& v) {
   const HybridPattern pattern = given_pattern(v);
   return {.pattern = pattern.letters,

@@ -20,10 +20,8 @@ struct Partnership {
 
 /// A letter G, or the variant of a GPT.
 bool has_delta_nets(const OptionValues& v) {
-  const HybridPattern pattern = given_pattern(v);
-  return v.has("experimental_attention_variant") ||
-         pattern.letters.find('G') != std::string::npos ||
-         (!pattern.depths.empty() && pattern.depths.front().find('G') != std::string::npos);
+  return v.maybe_text("experimental_attention_variant").value_or("") == "gated_delta_net" ||
+         has_letter(v, 'G');
 }
 
 bool uses_muon(const OptionValues& v) {
@@ -49,6 +47,10 @@ constexpr auto kPartnerships = std::to_array<Partnership>({
     {"linear_conv_kernel_dim linear_key_head_dim linear_value_head_dim linear_num_key_heads "
      "linear_num_value_heads",
      "--experimental-attention-variant gated_delta_net or a letter G", has_delta_nets},
+    {"dsa_indexer_n_heads dsa_indexer_head_dim dsa_indexer_topk dsa_indexer_loss_coeff "
+     "dsa_indexer_use_sparse_loss dsa_indexer_rope_interleaved dsa_indexer_rotate_activation "
+     "dsa_indexer_k_norm_epsilon",
+     "--experimental-attention-variant dsa or a letter D", has_sparse_attention},
     {"muon_momentum muon_nesterov muon_split_qkv muon_num_ns_steps muon_coefficient_type "
      "muon_scale_mode muon_extra_scale_factor muon_fp32_matmul_prec muon_tp_mode "
      "muon_scalar_optimizer",

@@ -74,7 +74,7 @@ std::vector<Constraint> model_run_constraints() {
                           recurrent_constraints(),     finetuning_constraints(),
                           preference_constraints(),    low_rank_constraints(),
                           task_constraints(),          vision_language_constraints(),
-                          language_part_constraints()}) {
+                          language_part_constraints(), sparse_attention_constraints()}) {
     rules.insert(rules.end(), part.begin(), part.end());
   }
   sort_by_id(rules);

@@ -45,6 +45,7 @@ std::span<const Constraint> gemma_constraints();
 std::span<const Constraint> llama4_constraints();
 std::span<const Constraint> hybrid_constraints();
 std::span<const Constraint> recurrent_constraints();
+std::span<const Constraint> sparse_attention_constraints();
 std::span<const Constraint> fp8_constraints();
 std::span<const Constraint> moe_constraints();
 std::span<const Constraint> router_constraints();

@@ -36,6 +36,8 @@ inline constexpr std::array kShapes =
                                 "qk_head_dim",
                                 "qk_pos_emb_head_dim",
                                 "v_head_dim",
+                                "dsa_indexer_n_heads",
+                                "dsa_indexer_head_dim",
                                 "mtp_num_layers"});
 
 /// Options that decide what a model computes with its tensors.
@@ -82,6 +84,10 @@ inline constexpr std::array kMeanings =
                                 "mamba_num_groups",
                                 "mamba_num_heads",
                                 "experimental_attention_variant",
+                                "dsa_indexer_topk",
+                                "dsa_indexer_rope_interleaved",
+                                "dsa_indexer_rotate_activation",
+                                "dsa_indexer_k_norm_epsilon",
                                 "linear_attention_freq",
                                 "linear_conv_kernel_dim",
                                 "linear_key_head_dim",

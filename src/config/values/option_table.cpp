@@ -68,6 +68,7 @@ constexpr std::array kTables = std::to_array<OptionTable>({
     {"sft", rows::kSft},
     {kOlderNamesGroup, rows::kOlderNames},
     {kLaterReleasesGroup, rows::kLaterLayers},
+    {kLaterReleasesGroup, rows::kSparseAttention},
     {kLaterReleasesGroup, rows::kGemmaLayers},
     {kLaterReleasesGroup, rows::kLlama4Layers},
     {kLaterReleasesGroup, rows::kLaterTraining},

@@ -99,6 +99,11 @@ constexpr std::pair<const char*, Index MambaConfig::*> kMambaSizes[] = {
     {"mamba_num_groups", &MambaConfig::groups},
     {"mamba_num_heads", &MambaConfig::heads},
 };
+constexpr std::pair<const char*, Index config::IndexerConfig::*> kIndexerSizes[] = {
+    {"dsa_indexer_n_heads", &config::IndexerConfig::heads},
+    {"dsa_indexer_head_dim", &config::IndexerConfig::head_dim},
+    {"dsa_indexer_topk", &config::IndexerConfig::topk},
+};
 constexpr const char *kVariant = "experimental_attention_variant", *kDelta = "gated_delta_net";
 constexpr const char *kFrequency = "linear_attention_freq", *kPattern = "hybrid_layer_pattern";
 constexpr const char *kGate = "attention_output_gate", *kSharedGate = "moe_shared_expert_gate";
@@ -254,6 +259,16 @@ void write_experts(const MoeConfig& moe, JsonObject& json) {
   json.set("moe_layer_freq", list_of(moe.layers).c_str());
 }
 
+void write_indexer(const config::IndexerConfig& indexer, JsonObject& json) {
+  write_all(kIndexerSizes, indexer, json);
+  json.set("dsa_indexer_rope_interleaved", indexer.rotary_interleaved);
+  json.set("dsa_indexer_rotate_activation", indexer.hadamard);
+  if (indexer.norm_epsilon) {
+    json.set("dsa_indexer_k_norm_epsilon", *indexer.norm_epsilon);
+  }
+}
+
+/// Letters say by themselves which layers are of a kind.
 void write_hybrid(const ModelConfig& model, JsonObject& json) {
   const HybridConfig& hybrid = model.hybrid;
   if (!hybrid.pattern.empty()) {
@@ -264,6 +279,12 @@ void write_hybrid(const ModelConfig& model, JsonObject& json) {
     json.set(kVariant, kDelta);
     json.set(kFrequency, list_of(hybrid.delta_layers).c_str());
     write_all(kDeltaNetSizes, hybrid.delta_net, json);
+  }
+  if (model.indexer) {
+    write_indexer(*model.indexer, json);
+    if (hybrid.pattern.empty()) {
+      json.set(kVariant, "dsa");
+    }
   }
   if (model.attention_output_gate) {
     json.set(kGate, true);

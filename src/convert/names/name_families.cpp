@@ -176,6 +176,7 @@ Needs deepseek_v2(const ModelConfig& m) {
   append(needs, modern(m));
   append(needs, whole_heads(m));
   append(needs, {{m.multi_latent_attention, "--multi-latent-attention"},
+                 {!m.indexer, "no --experimental-attention-variant dsa"},
                  {m.qk_layernorm, "--qk-layernorm"},
                  {m.norm_epsilon == kLatentEpsilon, "--norm-epsilon 1e-6"},
                  {!m.add_bias_linear && !m.add_qkv_bias, "--disable-bias-linear"}});

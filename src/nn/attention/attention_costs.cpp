@@ -60,6 +60,19 @@ LayerCosts latent_attention_costs(const ModelConfig& model) {
           .state = s * (kv_rank + rotary)};
 }
 
+LayerCosts sparse_attention_costs(const ModelConfig& model) {
+  const config::IndexerConfig indexer = model.indexer.value_or(config::IndexerConfig());
+  const double h = hidden(model), s = static_cast<double>(model.seq_length);
+  const auto from = static_cast<double>(model.q_lora_rank.value_or(model.hidden_size));
+  const auto heads = static_cast<double>(indexer.heads);
+  const auto width = static_cast<double>(indexer.head_dim);
+  LayerCosts costs = latent_attention_costs(model);
+  costs.weights += heads * width * from + h * width + h * heads + 2 * width;
+  // Queries, keys and weights in 16 bits; of each key a mark and, in fp32, a gradient.
+  costs.kept_bytes += 2 * ((heads + 1) * width + heads) + 5 * s;
+  return costs;
+}
+
 LayerWork self_attention_work(const ModelConfig& model, const config::LayerSpec& spec) {
   const Index h = model.hidden_size, d = model.kv_channels;
   const Index queries = model.num_attention_heads * d, keys = model.num_query_groups * d;
@@ -115,6 +128,25 @@ LayerWork latent_attention_work(const ModelConfig& model, const config::LayerSpe
   work.kept.push_back({out, Share::tensor});
   work.passed = static_cast<double>(n * (wide + value));
   work.launches += 14;
+  return work;
+}
+
+/// Scores of the indexer are left out: they are computed on hosts alone.
+LayerWork sparse_attention_work(const ModelConfig& model, const config::LayerSpec& spec) {
+  const config::IndexerConfig indexer = model.indexer.value_or(config::IndexerConfig());
+  const Index h = model.hidden_size, width = indexer.heads * indexer.head_dim;
+  LayerWork work = latent_attention_work(model, spec);
+  const auto product = [&](Index inner, Index outer) {
+    work.products.push_back({.inner = inner, .outer = outer, .narrow = false});
+  };
+  product(model.q_lora_rank.value_or(h), width);
+  product(h, indexer.head_dim);
+  product(h, indexer.heads);
+  const auto rows = static_cast<double>(width + indexer.head_dim + indexer.heads);
+  const auto keys = static_cast<double>(model.seq_length);
+  work.moved.push_back({6 * rows + 10 * keys, Share::whole});
+  work.kept.push_back({rows + 2.5 * keys, Share::whole});
+  work.launches += 12;
   return work;
 }
 

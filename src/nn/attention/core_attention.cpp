@@ -15,12 +15,21 @@
 #include "tensor/host_copy.h"
 
 namespace mpitron::nn {
+namespace {
+
+/// Sparse attention has none, as in the reference.
+double dropout_of(const config::ModelConfig& config, Index layer_number) {
+  const config::MixerKind mixer = config::layer_spec(config, layer_number).mixer;
+  return mixer == config::MixerKind::sparse_attention ? 0 : config.attention_dropout;
+}
+
+}  // namespace
 
 CoreAttention::CoreAttention(const Builder& builder, Index layer_number,
                              const ops::QkvLayout& layout, double scale, bool causal)
     : exchange_(builder.groups().exchange_of(layer_number)),
       context_groups_{builder.groups().context, builder.groups().context_levels},
-      dropout_(builder.config().attention_dropout),
+      dropout_(dropout_of(builder.config(), layer_number)),
       layer_number_(static_cast<std::uint32_t>(layer_number)),
       first_head_(builder.tensor_parallel().rank() * layout.heads) {
   const config::ModelConfig& config = builder.config();

@@ -38,16 +38,24 @@ Parameter& up_projection(const Builder& builder, const std::string& name, Index 
   return builder.linear_weight(name, out, in, builder.piece(0, out));
 }
 
+/// The reference's place of it among the parameters.
+std::optional<Indexer> make_indexer(const Builder& builder, Index number) {
+  const config::LayerSpec spec = config::layer_spec(builder.config(), number);
+  return spec.mixer == config::MixerKind::sparse_attention
+             ? std::optional(Indexer(builder.child("core_attention").child("indexer"), number))
+             : std::nullopt;
+}
+
 }  // namespace
 
 MultiLatentAttention::MultiLatentAttention(const Builder& builder, Index layer_number)
     : shared_(builder.tensor_parallel()),
       heads_(local_heads(builder.config(), shared_)),
       core_(builder, layer_number, heads_.layout(), scale_of(builder.config())),
+      indexer_(make_indexer(builder, layer_number)),
       number_(layer_number),
       rotates_(config::layer_spec(builder.config(), layer_number).rotates),
-      recompute_up_projections_(builder.config().recomputes(config::RecomputeModule::mla_up_proj)),
-      kv_rank_(builder.config().kv_lora_rank) {
+      recompute_up_projections_(builder.config().recomputes(config::RecomputeModule::mla_up_proj)) {
   make_projections(builder);
   make_updates(builder);
 }
@@ -67,9 +75,10 @@ void MultiLatentAttention::make_updates(const Builder& builder) {
   } else {
     q_up_updates_ = of_heads(DropoutSite::low_rank_q_up, h, "q_proj", queries);
   }
-  kv_down_updates_ = LowRankUpdates::of_whole(builder, {DropoutSite::low_rank_qkv, h},
-                                              "kv_a_proj_with_mqa", kv_rank_ + heads_.rotary);
-  kv_up_updates_ = of_heads(DropoutSite::low_rank_kv_up, kv_rank_, "kv_b_proj", both);
+  kv_down_updates_ =
+      LowRankUpdates::of_whole(builder, {DropoutSite::low_rank_qkv, h}, "kv_a_proj_with_mqa",
+                               config.kv_lora_rank + heads_.rotary);
+  kv_up_updates_ = of_heads(DropoutSite::low_rank_kv_up, config.kv_lora_rank, "kv_b_proj", both);
   proj_updates_ =
       LowRankUpdates::of_rows(builder, {DropoutSite::low_rank_proj, n * heads_.value}, "o_proj", h);
 }
@@ -89,14 +98,15 @@ void MultiLatentAttention::make_projections(const Builder& builder) {
   } else {
     q_up_ = &up_projection(builder, "linear_q_proj.weight", queries, h);
   }
-  kv_down_ = &builder.replicated_weight("linear_kv_down_proj.weight", kv_rank_ + heads_.rotary, h);
+  kv_down_ = &builder.replicated_weight("linear_kv_down_proj.weight",
+                                        config.kv_lora_rank + heads_.rotary, h);
   kv_up_ = &up_projection(builder, "linear_kv_up_proj.weight", n * (heads_.plain + heads_.value),
-                          kv_rank_);
+                          config.kv_lora_rank);
   if (config.qk_layernorm) {
     if (config.q_lora_rank) {
       q_norm_.emplace(builder, "q_layernorm", *config.q_lora_rank);
     }
-    kv_norm_.emplace(builder, "kv_layernorm", kv_rank_);
+    kv_norm_.emplace(builder, "kv_layernorm", config.kv_lora_rank);
   }
 }
 
@@ -109,7 +119,7 @@ MultiLatentAttention::Latents MultiLatentAttention::latents(Context& context,
     q = q_norm_ ? q_norm_->forward(context, latent) : latent;
   }
   Var down = kv_down_updates_.add(context, x, ops::linear(context, x, *kv_down_, nullptr));
-  auto [kv, k_rope] = ops::split_columns(context, down, kv_rank_);
+  auto [kv, k_rope] = ops::split_columns(context, down, kv_up_->shape[1]);
   return {std::move(q), kv_norm_ ? kv_norm_->forward(context, kv) : kv, k_rope};
 }
 
@@ -161,13 +171,33 @@ Var MultiLatentAttention::cached(Context& context, const Latents& latents,
   return ops::cached_latent_attention(context, rows, heads_, core_.settings(), rotary, number_);
 }
 
+Var MultiLatentAttention::attended_sparsely(Context& context, const Indexer::Inputs& indexed,
+                                            const Recomputable& qkv,
+                                            const LayerInputs& inputs) const {
+  const Indexer::Choice choice = indexer_->choose(
+      context, indexed, rotates_ ? inputs.rotary : std::nullopt, inputs.attention_mask);
+  LayerInputs chosen = inputs;
+  chosen.attention_mask = choice.hidden;
+  const Var attended = core_.forward(context, qkv, chosen);
+  return indexer_->with_loss(context, attended, choice,
+                             {.qkv = qkv.var.value,
+                              .layout = core_.layout(),
+                              .scale = core_.settings().scale,
+                              .mask = inputs.attention_mask});
+}
+
 BranchOutput MultiLatentAttention::forward(Context& context, const Recomputable& x,
                                            const LayerInputs& inputs) const {
   const Latents made = latents(context, x);
-  const Var attended =
-      context.cached != nullptr
-          ? cached(context, made, rotates_ ? inputs.rotary : std::nullopt)
-          : core_.forward(context, fused_qkv(context, made, inputs.rotary), inputs);
+  Var attended;
+  if (context.cached != nullptr) {
+    MPITRON_CHECK(!indexer_, number_);
+    attended = cached(context, made, rotates_ ? inputs.rotary : std::nullopt);
+  } else {
+    const Recomputable qkv = fused_qkv(context, made, inputs.rotary);
+    attended = indexer_ ? attended_sparsely(context, {x, made.q}, qkv, inputs)
+                        : core_.forward(context, qkv, inputs);
+  }
   Var projected = ops::row_parallel_linear(context, attended, *proj_weight_, shared_);
   return {proj_updates_.add(context, attended, std::move(projected)), proj_bias_};
 }

@@ -62,6 +62,8 @@ constexpr auto kMixers = std::to_array<MixerRow>({
      make_self_attention},
     {MixerKind::latent_attention, kNorm, kAttention, latent_attention_costs, latent_attention_work,
      make_mixer<MultiLatentAttention>},
+    {MixerKind::sparse_attention, kNorm, kAttention, sparse_attention_costs, sparse_attention_work,
+     make_mixer<MultiLatentAttention>},
     {MixerKind::state_space, "norm", "mixer", mamba_costs, mamba_work, make_mixer<MambaMixer>},
     {MixerKind::delta_net, kNorm, kAttention, delta_net_costs, delta_net_work,
      make_mixer<GatedDeltaNet>},

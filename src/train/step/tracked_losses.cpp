@@ -32,6 +32,25 @@ TrackedLosses::TrackedLosses(const config::RunConfig& config, const comm::Parall
   if (depths > 0) {
     add_prediction_losses(depths, groups);
   }
+  if (model.indexer && model.indexer->loss_coefficient > 0) {
+    add_indexer_loss(model, groups);
+  }
+}
+
+/// With its weight, as the reference tells it. All ranks that share a layer tell the same.
+void TrackedLosses::add_indexer_loss(const config::ModelConfig& model,
+                                     const comm::ParallelGroups& groups) {
+  Index with_one = 0;
+  for (Index layer = 1; layer <= layers_; ++layer) {
+    const config::MixerKind mixer = config::layer_spec(model, layer).mixer;
+    with_one += mixer == config::MixerKind::sparse_attention ? 1 : 0;
+  }
+  const auto ranks = static_cast<double>(groups.tensor->size() * groups.data->size());
+  losses_.push_back({.name = "indexer loss",
+                     .entry = {.name = "indexer loss",
+                               .layers = std::vector<double>(static_cast<std::size_t>(layers_)),
+                               .layers_with_one = with_one},
+                     .share = model.indexer->loss_coefficient / ranks});
 }
 
 void TrackedLosses::add_prediction_losses(Index depths, const comm::ParallelGroups& groups) {

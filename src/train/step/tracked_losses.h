@@ -43,6 +43,7 @@ class TrackedLosses {
     double share = 1;  // what this rank's sum counts in the sum over all ranks
   };
   void add_prediction_losses(Index depths, const comm::ParallelGroups& groups);
+  void add_indexer_loss(const config::ModelConfig& model, const comm::ParallelGroups& groups);
   void add_router_losses(const config::ModelConfig& model, Index depths,
                          const comm::ParallelGroups& groups);
 

@@ -42,6 +42,20 @@ TEST(ModelOptions, ExpertsAreReadAsTheyWereWritten) {
   EXPECT_EQ(json.size("moe_router_topk"), 2);
 }
 
+TEST(ModelOptions, AnIndexerIsReadAsItWasWritten) {
+  const config::ModelConfig model = read(
+      R"(, "multi_latent_attention": true, "experimental_attention_variant": "dsa",
+           "dsa_indexer_n_heads": 3, "dsa_indexer_head_dim": 128, "dsa_indexer_topk": 7,
+           "dsa_indexer_rotate_activation": false, "dsa_indexer_k_norm_epsilon": 0.25)");
+  JsonObject json, again;
+  write_hybrid(model, json);
+  const std::string text = json.dump();
+  write_hybrid(read("," + text.substr(1, text.rfind('}') - 1)), again);
+  EXPECT_EQ(again.dump(), text);
+  EXPECT_EQ(json.size("dsa_indexer_topk"), 7);
+  EXPECT_FALSE(json.flag("dsa_indexer_rotate_activation", true));
+}
+
 TEST(ModelOptions, WhatGemmasLayersHaveIsReadAsItWasWritten) {
   const config::ModelConfig model = read(
       R"(, "post_mlp_layernorm": true, "position_embedding_type": "rope", "window_size": "3,0",

@@ -35,9 +35,13 @@ constexpr const char* kByLetters =
     "--model mamba --hybrid-layer-pattern M*G- --mamba-head-dim 8 --mamba-num-groups 2 "
     "--mamba-state-dim 16 --linear-num-key-heads 2 --linear-num-value-heads 4 "
     "--linear-key-head-dim 8 --linear-value-head-dim 4";
+constexpr const char* kSparse =
+    "--model mamba --hybrid-layer-pattern D+-- --q-lora-rank 6 --kv-lora-rank 5 --qk-layernorm "
+    "--qk-pos-emb-head-dim 8 --dsa-indexer-n-heads 3 --dsa-indexer-head-dim 8 --dsa-indexer-topk "
+    "4";
 
 TEST(LayerRows, WeightsAreThoseOfWhatTheRowMakes) {
-  for (const char* flags : {"", kLatent, kByLetters}) {
+  for (const char* flags : {"", kLatent, kByLetters, kSparse}) {
     const config::ModelConfig model = model_of(flags);
     for (Index number = 1; number <= model.num_layers; ++number) {
       const config::LayerSpec spec = config::layer_spec(model, number);

@@ -31,6 +31,16 @@ Flags latent() {
                          "RMSNorm",
                          "--disable-bias-linear"};
 }
+Flags indexer() {
+  return {"--dsa-indexer-n-heads", "3", "--dsa-indexer-head-dim",   "8",
+          "--dsa-indexer-topk",    "4", "--dsa-indexer-loss-coeff", "0.5"};
+}
+Flags sparse() {
+  return latent() + indexer() + Flags{"--experimental-attention-variant", "dsa"};
+}
+Flags sparse_letters() {
+  return latent() + indexer() + Flags{"--model", "mamba", "--hybrid-layer-pattern", "D-D+"};
+}
 Flags predictions() {
   return model() + Flags{"--mtp-num-layers", "2"};
 }
@@ -153,6 +163,25 @@ INSTANTIATE_TEST_SUITE_P(
         Layout{"fully_sharded_dp2_tp2", 4, tensor("2") + kFully}),
     name_of);
 
+/// Each kind of the indexer's loss; the letters of a hybrid, whose documents hide each other.
+TEST(LayerKinds, SparseAttentionTrainsAsOnOneRank) {
+  const Flags hybrid =
+      sparse_letters() + Flags{"--reset-attention-mask", "--dsa-indexer-use-sparse-loss",
+                               "--calculate-per-token-loss"};
+  for (const Flags& kind : {sparse(), hybrid}) {
+    SCOPED_TRACE(::testing::PrintToString(kind));
+    const LayoutOutcome alone = run_layout(kind, 1);
+    for (const Flags& layout :
+         {tensor("2"), tensor("2") + kSequence, pipeline("2"), kSharded, kFully}) {
+      expect_equal(run_layout(kind + layout, 2), alone);
+    }
+    expect_equal(run_layout(kind + Flags{"--recompute-granularity", "full", "--recompute-method",
+                                         "uniform", "--recompute-num-layers", "1"},
+                            1),
+                 alone);
+  }
+}
+
 /// Without the mean over microbatches; tokens count once, wherever they lie.
 TEST(LayerKinds, PerTokenLossOfPredictionsIsThatOfOneRank) {
   const Flags kind = predictions() + Flags{"--calculate-per-token-loss"};
@@ -251,7 +280,7 @@ TEST(LayerKinds, AResumeChangesNoBit) {
   const Flags layout = pipeline("2") + tensor("2") + kSequence + Flags{"--num-layers", "2"};
   const Flags letters = muon() + Flags{"--hybrid-layer-pattern", "MG"} + kDeltaHeads;
   const Flags adaptive{"--optimizer", "adaptive_muon"}, soap{"--optimizer", "soap"};
-  for (const Flags& kind : {both(), letters + adaptive, letters + soap}) {
+  for (const Flags& kind : {both(), letters + adaptive, letters + soap, sparse()}) {
     const test::TemporaryFolder folder;
     const Flags save{"--save", folder.path()}, load{"--load", folder.path()};
     run_with_checkpoints(kind + layout + save, 4, 1, {1});

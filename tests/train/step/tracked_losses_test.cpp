@@ -33,6 +33,22 @@ TEST(TrackedLossesTest, AModelWithoutThemTracksNothing) {
   EXPECT_TRUE(tracked.report({}, 2, *world->all()).losses.empty());
 }
 
+/// With the loss's weight, over the layers that have an indexer.
+TEST(TrackedLossesTest, IndexersTellTheirWeighedLoss) {
+  const auto world = comm::make_single_world();
+  config::RunConfig config;
+  config.model.num_layers = 3;
+  config.model.hybrid.pattern = "D-D";
+  config.model.indexer.emplace().loss_coefficient = 0.5;
+  const TrackedLosses tracked(config, comm::groups_of_one(*world));
+  autograd::LayerSums sums;
+  sums.add("indexer loss", 1, 8);
+  sums.add("indexer loss", 3, 16);
+  const auto losses = tracked.report(sums, 2, *world->all()).losses;
+  const std::vector<NamedLoss> expected{{"indexer loss", 3}};
+  EXPECT_EQ(summaries(losses), expected);
+}
+
 TEST(TrackedLossesTest, RoutersTellLossesAndTokensOfTheirLayers) {
   const auto world = comm::make_single_world();
   config::RunConfig config;

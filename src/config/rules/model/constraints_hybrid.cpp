@@ -39,8 +39,7 @@ std::vector<std::string> unknown_letters(const std::string& text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const bool cut = text[at] == '/' || (text[at] == '|' && at < depths);
     if (!cut && pattern_letters().find(text[at]) == std::string::npos) {
-      unknown.push_back(fmt::format("'{}' at place {}{}", text[at], at + 1,
-                                    text[at] == 'D' ? " (sparse attention, not there yet)" : ""));
+      unknown.push_back(fmt::format("'{}' at place {}", text[at], at + 1));
     }
   }
   return unknown;
@@ -111,15 +110,18 @@ Result pattern_counts(const Facts& f) {
 Result one_attention(const Facts& f) {
   const HybridConfig& hybrid = f.run.model.hybrid;
   const std::string letters = hybrid.pattern + hybrid.depth_pattern;
-  const bool plain = count_letter(letters, '*') > 0, latent = count_letter(letters, '+') > 0;
-  if (plain && latent) {
-    return Violation{"letters * and +", "one of them"};
+  const bool plain = count_letter(letters, '*') > 0, sparse = count_letter(letters, 'D') > 0;
+  const char latent = sparse ? 'D' : count_letter(letters, '+') > 0 ? '+' : 0;
+  if (plain && latent != 0) {
+    return Violation{fmt::format("letters * and {}", latent), "one of them"};
   }
   const bool asked = f.run.model.multi_latent_attention;
-  return !letters.empty() && ((plain && asked) || (latent && !asked))
-             ? Result(Violation{asked ? "a letter * with --multi-latent-attention"
-                                      : "a letter + without --multi-latent-attention",
-                                asked ? "+ instead of *" : "--multi-latent-attention"})
+  if (plain && asked) {
+    return Violation{"a letter * with --multi-latent-attention", "+ instead of *"};
+  }
+  return latent != 0 && !asked
+             ? Result(Violation{fmt::format("a letter {} without --multi-latent-attention", latent),
+                                "--multi-latent-attention"})
              : Result();
 }
 
@@ -176,9 +178,8 @@ Result letters_of_experts(const Facts& f) {
 constexpr std::array kHybridRules = std::to_array<Constraint>({
     {"E251", "pattern_letters", "a pattern has one known letter for each layer",
      "hybrid-layer-pattern hybrid-override-pattern num-layers",
-     "M is a Mamba mixer, * attention, + latent attention, - an MLP, E experts, G a delta net; a "
-     "bar ends a pipeline segment, a slash begins a depth of prediction. D, the reference's sparse "
-     "attention, is not there yet.",
+     "M is a Mamba mixer, * attention, + latent attention, D sparse attention, - an MLP, E "
+     "experts, G a delta net; a bar ends a pipeline segment, a slash begins a depth of prediction.",
      known_letters},
     {"E252", "pattern_counts", "one pattern, with as many of each letter as the ratios ask for",
      "hybrid-override-pattern hybrid-layer-pattern hybrid-attention-ratio hybrid-mlp-ratio",
@@ -186,7 +187,7 @@ constexpr std::array kHybridRules = std::to_array<Constraint>({
     {"E255", "letters_of_experts", "a letter E needs --num-experts, and experts a letter E",
      "num-experts hybrid-layer-pattern hybrid-override-pattern", "E is a layer of experts.",
      letters_of_experts},
-    {"E256", "one_attention", "a pattern has * or +, and + is --multi-latent-attention",
+    {"E256", "one_attention", "a pattern has * or + and D, which are --multi-latent-attention",
      "hybrid-layer-pattern hybrid-override-pattern multi-latent-attention",
      "Sizes of heads are those of one kind of attention.", one_attention},
     {"E257", "pattern_segments",

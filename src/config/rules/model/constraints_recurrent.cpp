@@ -165,16 +165,17 @@ Result delta_layers_somewhere(const Facts& f) {
   const std::string variant = f.values.maybe_text("experimental_attention_variant").value_or("");
   const bool frequency = f.values.given("linear_attention_freq");
   if (f.run.model.family().by_letters) {
-    return !variant.empty() || frequency ? Result(Violation{"a model of letters", "letters G"})
-                                         : Result();
+    return !variant.empty() || frequency
+               ? Result(
+                     Violation{"a model of letters", variant == "dsa" ? "letters D" : "letters G"})
+               : Result();
   }
   const auto& marks = f.run.model.hybrid.delta_layers;
   const auto named = static_cast<Index>(marks.size());
   if (variant != "gated_delta_net") {
-    return frequency && variant.empty()
-               ? Result(Violation{"no --experimental-attention-variant",
-                                  "--experimental-attention-variant gated_delta_net"})
-               : Result();
+    return frequency ? Result(Violation{"no delta nets",
+                                        "--experimental-attention-variant gated_delta_net"})
+                     : Result();
   }
   if (!f.run.model.family().decoder_only) {
     return Violation{"an encoder, which sees what follows", "a GPT"};

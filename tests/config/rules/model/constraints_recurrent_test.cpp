@@ -36,7 +36,9 @@ constexpr RuleCase kBroken[] = {
     {"--model bert --experimental-attention-variant gated_delta_net --swiglu "
      "--linear-attention-freq 2",
      "E259", "an encoder"},
-    {"--linear-attention-freq 2", "E259", "no --experimental-attention-variant"},
+    {"--linear-attention-freq 2", "E259", "no delta nets"},
+    {"--model mamba --hybrid-layer-pattern M- --experimental-attention-variant dsa", "E259",
+     "letters D"},
     {"--model mamba --hybrid-layer-pattern M* --linear-attention-freq 2", "E259", "letters G"},
     {"--experimental-attention-variant gated_delta_net --swiglu --linear-attention-freq 1", "E259",
      "no layer"},
