@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "convert/description/config_reading.h"
@@ -24,7 +25,8 @@ constexpr std::pair<const char*, Index> kVisionSizes[] = {
     {"image_size", 448},         {"num_hidden_layers", 34},     {"projector_input_dim", 4096},
     {"vision_output_dim", 7680}, {"projector_output_dim", 4096}};
 
-/// Returns the encoder's part, filled up with what theirs has where the file is silent.
+/// Returns the encoder's part, filled up with what theirs has where the file is silent, and with
+/// what their code has in any case.
 JsonObject filled_vision_part(const JsonObject& whole) {
   JsonObject vision = whole.object(kVisionOfLlama4);
   for (const auto& [name, size] : kVisionSizes) {
@@ -32,6 +34,8 @@ JsonObject filled_vision_part(const JsonObject& whole) {
       vision.set(name, size);
     }
   }
+  vision.set("hidden_act", kLlama4Encoder.activation);
+  vision.set("layer_norm_eps", kLlama4Encoder.norm_epsilon);
   return vision;
 }
 
@@ -53,10 +57,10 @@ void require_usual_adapter(const JsonObject& vision, ConfigReading& reading) {
   require(vision.size("num_channels", 3) == 3, "num_channels");
   require(vision.size("intermediate_size") == 4 * vision.size("hidden_size"),
           "intermediate_size that is not four times hidden_size, as wide as four patches");
-  for (const char* width : kAdapterWidths) {
-    require(vision.size(width) == vision.size(kAdapterWidths[0]),
-            "projector_input_dim, projector_output_dim and vision_output_dim that differ");
-  }
+  const bool alike = std::ranges::all_of(kAdapterWidths, [&](const char* width) {
+    return vision.size(width) == vision.size(kAdapterWidths[0]);
+  });
+  require(alike, "projector_input_dim, projector_output_dim and vision_output_dim that differ");
 }
 
 }  // namespace
@@ -74,8 +78,6 @@ void read_llama4_images(ConfigReading& reading) {
   vlm.projector = config::ProjectorKind::adapter;
   vlm.projector_sizes = config::ProjectorSizes{.ffn_hidden_size = vision.size(kAdapterWidths[0])};
   vlm.image_tags = config::ImageTags::llama4;
-  vlm.tower_sizes->activation = config::ActivationKind::gelu_erf;
-  vlm.tower_sizes->norm_epsilon = kLlama4Encoder.norm_epsilon;
   reading.require(vlm.grid() % 2 == 0, "vision_config: an odd number of patches along an edge");
   reading.require(vlm.tower_sizes->head_size % 4 == 0,
                   "vision_config: heads that are no multiple of 4 wide");
