@@ -70,15 +70,44 @@ struct VisionConfig {
   }
 };
 
-/// Image encoders: CLIP's has a class token, SigLIP's has none, Qwen2-VL's has rotary positions of
-/// rows and columns in place of learned ones.
-enum class TowerKind { clip, siglip, qwen2_vl };
-/// The way from the encoder's width to the language model's: an MLP, one linear layer, or means of
-/// neighbouring patches, a norm and one linear layer (Gemma 3).
-enum class ProjectorKind { mlp, affine, pooled };
+/// Image encoders, by the models that have them.
+enum class TowerKind { clip, siglip, qwen2_vl, llama4 };
+/// The place of an encoder's class token among its patches.
+enum class ClassToken { none, in_front, behind };
+/// What an encoder has around its layers, and how its patches know their places.
+struct TowerParts {
+  ClassToken class_token = ClassToken::none;
+  bool patch_bias = false;
+  bool learned_positions = false;
+  bool rotates = false;  // patches turn by their rows and columns
+  bool norm_in_front = false, norm_behind = false;
+};
+constexpr TowerParts parts_of(TowerKind kind) {
+  switch (kind) {
+    case TowerKind::siglip:
+      return {.patch_bias = true, .learned_positions = true, .norm_behind = true};
+    case TowerKind::qwen2_vl:
+      return {.rotates = true, .norm_behind = true};
+    case TowerKind::llama4:
+      return {.class_token = ClassToken::behind,
+              .learned_positions = true,
+              .rotates = true,
+              .norm_in_front = true,
+              .norm_behind = true};
+    case TowerKind::clip:
+      break;
+  }
+  return {.class_token = ClassToken::in_front, .learned_positions = true, .norm_in_front = true};
+}
+
+/// The way from the encoder's width to the language model's: an MLP, one linear layer, means of
+/// neighbouring patches, a norm and one linear layer (Gemma 3), or an MLP with its activation
+/// behind both layers and one linear layer, all without biases (Llama 4).
+enum class ProjectorKind { mlp, affine, pooled, adapter };
 /// Texts around an image: <Image> and </Image>, <img> and </img>, <start_of_image> and
-/// <end_of_image> between empty lines, <|vision_start|> and <|vision_end|>.
-enum class ImageTags { none, nvlm, internvl, gemma3, qwen2_vl };
+/// <end_of_image> between empty lines, <|vision_start|> and <|vision_end|>,
+/// <|image_start|><|image|> and <|image_end|>.
+enum class ImageTags { none, nvlm, internvl, gemma3, qwen2_vl, llama4 };
 
 /// Sizes of an image encoder that has not the language model's; its layers have LayerNorm and
 /// biases.
@@ -110,7 +139,7 @@ struct VlmConfig {
   Index tower_layers = 0;
   Index tile = 336;  // edge in pixels
   Index patch = 14;
-  bool class_token = true;         // CLIP's stays behind the tower
+  bool class_token = true;         // stays behind the tower
   bool pixel_shuffle = false;      // four positions become one of four times the width
   Index pooled_positions = 256;    // of a tile, with that projector
   bool sees_whole_images = false;  // positions of images side by side see each other
@@ -130,7 +159,8 @@ struct VlmConfig {
   Index patches() const { return grid() * grid(); }
   /// Numbers of a tile: channel, row, column.
   Index pixels() const { return 3 * tile * tile; }
-  Index tower_tokens() const { return tower == TowerKind::clip ? 1 : 0; }
+  TowerParts parts() const { return parts_of(tower); }
+  Index tower_tokens() const { return parts().class_token == ClassToken::none ? 0 : 1; }
   Index tower_positions() const { return patches() + tower_tokens(); }
   /// Positions that the language model sees of a tile.
   Index positions() const {

@@ -203,7 +203,7 @@ void note_surprises(const ConvertSettings& settings, const ModelDescription& des
     report.notes.emplace_back(
         "of Qwen2-VL the language model alone is here: an image encoder (visual.*) stays behind");
   }
-  const bool neighbours_rotate_there = description.model_type == "llama4_text";
+  const bool neighbours_rotate_there = description.model_type.starts_with("llama4");
   if (!description.model.rotary_interleaved || neighbours_rotate_there ||
       settings.to_format == Format::mpitron) {
     return;

@@ -29,8 +29,9 @@ JsonObject original_of(const ModelDescription& description) {
 NameTable table_of(const ModelDescription& description) {
   const auto& vlm = description.model.vlm;
   if (vlm && encoder_type_of(description.model).empty()) {
-    throw_data("--model-type {}: the image encoder of Qwen2-VL is no model of its own",
-               description.model_type);
+    throw_data(
+        "--model-type {}: the image encoders of Qwen2-VL and Llama 4 are no models of their own",
+        description.model_type);
   }
   if (!vlm || !vlm->tower_sizes) {
     throw_data(

@@ -32,6 +32,9 @@ TEST(VlmConfig, PositionsAreWhatTheLanguageModelSees) {
   EXPECT_EQ(vlm.positions(), 1);
   vlm.tower = TowerKind::siglip;
   EXPECT_EQ(vlm.tower_positions(), 4);
+  vlm.tower = TowerKind::llama4;
+  EXPECT_EQ(vlm.tower_positions(), 5);
+  EXPECT_EQ(vlm.positions(), 1);
 }
 
 TEST(VlmConfig, AThumbnailIsOneTileMoreOfSeveral) {

@@ -282,6 +282,30 @@ def llava():
     return config, tensors
 
 
+def llama4_images():
+    """Sixteen patches and a class token behind them, in an encoder of four layers whose heads of 8 have two frequencies an axis; the image's
+    four positions reach over the end of a chunk."""
+    text, words = llama4()
+    text |= {"initializer_range": 0.02}
+    vision = {"model_type": "llama4_vision_model", "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 64, "num_hidden_layers": 4,
+              "image_size": 16, "patch_size": 4, "hidden_act": "gelu", "norm_eps": 1e-05, "num_channels": 3, "pixel_shuffle_ratio": 0.5,
+              "projector_input_dim": 20, "projector_output_dim": 20, "vision_output_dim": 20, "multi_modal_projector_bias": False,
+              "projector_dropout": 0.0, "attention_dropout": 0.0, "rope_theta": 10000, "vision_feature_select_strategy": "default"}
+    config = {"model_type": "llama4", "architectures": ["Llama4ForConditionalGeneration"], "text_config": text, "vision_config": vision,
+              "image_token_index": IMAGE, "boi_token_index": 58, "eoi_token_index": 59, "torch_dtype": "float32", "tie_word_embeddings": False}
+    encoder = {"class_embedding": [16], "positional_embedding_vlm": [17, 16], "patch_embedding.linear.weight": [16, 48],
+               "vision_adapter.mlp.fc1.weight": [20, 64], "vision_adapter.mlp.fc2.weight": [20, 20]}
+    norms = ["layernorm_pre", "layernorm_post"]
+    for at in (f"model.layers.{layer}." for layer in range(4)):
+        shapes = {f"self_attn.{name}_proj": (16, 16) for name in "qkvo"} | {"mlp.fc1": (64, 16), "mlp.fc2": (16, 64)}
+        for name, (rows, columns) in shapes.items():
+            encoder |= {f"{at}{name}.weight": [rows, columns], f"{at}{name}.bias": [rows]}
+        norms += [at + "input_layernorm", at + "post_attention_layernorm"]
+    encoder |= {f"{norm}.{part}": [16] for norm in norms for part in ("weight", "bias")}
+    tensors = {f"vision_model.{name}": shape for name, shape in encoder.items()} | {"multi_modal_projector.linear_1.weight": [HIDDEN, 20]}
+    return config, tensors | {f"language_model.{name}": shape for name, shape in words.items()}
+
+
 CLASSES = 5
 
 
@@ -340,7 +364,7 @@ def logits_of(config, tensors, inputs):
         for name, shape in tensors.items():
             count = torch.Size(shape).numel()
             values[name] = torch.tensor([element(name, i) for i in range(count)], dtype=torch.float32).reshape(shape)
-        if config["model_type"] in ("gpt_oss", "llama4_text"):
+        if config["model_type"] in ("gpt_oss", "llama4_text", "llama4"):
             values = stacked(values, config["model_type"] == "gpt_oss")
         if config["model_type"] == "qwen2_vl":
             values = two_frames(values)
@@ -348,14 +372,17 @@ def logits_of(config, tensors, inputs):
             config = config | {"model_type": "qwen2_vl", "architectures": ["Qwen2VLForConditionalGeneration"]}
         save_file(values, pathlib.Path(folder) / "model.safetensors", metadata={"format": "pt"})
         (pathlib.Path(folder) / "config.json").write_text(json.dumps(config))
-        more = {"experts_implementation": "eager"} if {"num_experts", "num_local_experts"} & config.keys() else {}  # the other has no double precision
+        words = config.get("text_config", config)
+        more = {"experts_implementation": "eager"} if {"num_experts", "num_local_experts"} & words.keys() else {}  # the other has no double precision
         kinds = {"llava": transformers.LlavaForConditionalGeneration, "gemma3": transformers.Gemma3ForConditionalGeneration,
-                 "qwen2_vl": transformers.Qwen2VLForConditionalGeneration, "vit": transformers.ViTForImageClassification}
+                 "llama4": transformers.Llama4ForConditionalGeneration, "qwen2_vl": transformers.Qwen2VLForConditionalGeneration, "vit": transformers.ViTForImageClassification}
         kind = kinds.get(config["model_type"], transformers.AutoModelForCausalLM)
         model, told = kind.from_pretrained(folder, dtype=torch.float64, output_loading_info=True, **more)
         if not any(name.startswith("visual.") for name in tensors):
             told["missing_keys"] = {name for name in told["missing_keys"] if not name.startswith("model.visual.")}
         assert not any(told.values()), told
+        if config["model_type"] == "llama4":  # transformers 5.24 looks there for what its words never have
+            model.language_model.register_forward_hook(lambda _, given, output: setattr(output, "image_outputs", None))
         with torch.no_grad():
             logits = model.eval()(**inputs).logits[0]
         return logits.reshape(-1, logits.shape[-1]).tolist()
@@ -363,7 +390,8 @@ def logits_of(config, tensors, inputs):
 
 def main():
     rows = []
-    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, gemma2, gemma3, llama4, qwen2_vl_text, qwen2_vl, llava, gemma3_images, vit):
+    for make in (mamba2, nemotron_h, qwen3_next, gpt_oss, gemma2, gemma3, llama4, qwen2_vl_text, qwen2_vl, llava, gemma3_images, llama4_images,
+                 vit):
         config, tensors = make()
         tokens, inputs = inputs_of(config)
         entry = {"config": config, "tensors": tensors, "tokens": tokens,

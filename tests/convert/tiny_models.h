@@ -79,10 +79,10 @@ inline ReferenceModel reference_model(const std::string& family) {
 /// Families with words.
 inline const std::vector<std::string>& families() {
   static const std::vector<std::string> names{
-      "gpt2",        "llama",  "mistral",     "qwen2",        "mixtral",
-      "deepseek_v2", "t5",     "mamba2",      "nemotron_h",   "qwen3_next",
-      "gpt_oss",     "gemma2", "gemma3_text", "llama4_text",  "megatron-bert",
-      "llava",       "gemma3", "qwen2_vl",    "qwen2_vl_text"};
+      "gpt2",        "llama",  "mistral",     "qwen2",         "mixtral",
+      "deepseek_v2", "t5",     "mamba2",      "nemotron_h",    "qwen3_next",
+      "gpt_oss",     "gemma2", "gemma3_text", "llama4_text",   "megatron-bert",
+      "llava",       "gemma3", "qwen2_vl",    "qwen2_vl_text", "llama4"};
   return names;
 }
 

@@ -128,6 +128,16 @@ TEST_F(ImagesOnAxes, AreSeenAsInTraining) {
   expect_answers_of_training({3, 7, 512});
 }
 
+/// Images that reach over chunks of attention, among experts.
+class ImagesAmongExperts : public ImagesInPrompts {
+ protected:
+  ImagesAmongExperts() : ImagesInPrompts(test::tiny_llama4()) {}
+};
+
+TEST_F(ImagesAmongExperts, AreSeenAsInTraining) {
+  expect_answers_of_training({3, 512});
+}
+
 TEST_F(WholeImagesInPrompts, AreRefusedWhereAStepIsShorter) {
   CachedEngine own = engine(5);  // with two slots
   EXPECT_THROW(answered(own, test::request_about({test::image_of(1)}, 4)), Error);

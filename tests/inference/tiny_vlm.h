@@ -33,6 +33,18 @@ inline config::ModelConfig tiny_vlm_of_axes() {
   return tiny_vlm("mrope", " --mrope-section 1 1 2 --vision-model-type qwen2_vl --pixel-shuffle");
 }
 
+/// The same as Llama 4 sees images: a class token behind the patches, an adapter, and experts in a
+/// language model that attends within chunks.
+inline config::ModelConfig tiny_llama4() {
+  return tiny_vlm("rope",
+                  " --vision-model-type llama4 --pixel-shuffle --vision-projection-type adapter "
+                  "--vision-projection-ffn-hidden-size 24 --rotary-interleaved --no-rope-freq 2 "
+                  "--attention-chunk-size 6 --query-scale-floor 4 --num-experts 4 "
+                  "--moe-layer-freq 2 --moe-ffn-hidden-size 16 --moe-router-topk 1 "
+                  "--moe-router-score-function sigmoid --moe-apply-probs-on-input "
+                  "--moe-shared-expert-intermediate-size 16");
+}
+
 inline inference::PromptImage image_of(Index period) {
   std::vector<float> pixels;
   for (Index i = 0; i < 3 * kEdge * kEdge; ++i) {

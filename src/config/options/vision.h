@@ -42,8 +42,8 @@ inline constexpr std::array kVision = {
 // Options of the reference's programs for images in text (pretrain_vlm.py, examples/multimodal).
 inline constexpr std::array kVisionLanguage = {
     text("vision-model-type", "clip", works, "image encoder of a vision-language model")
-        .choose("clip siglip qwen2_vl internvit internvit300M radio radio-g cradio-g")
-        .works_with("clip siglip qwen2_vl"),
+        .choose("clip siglip qwen2_vl llama4 internvit internvit300M radio radio-g cradio-g")
+        .works_with("clip siglip qwen2_vl llama4"),
     text("language-model-type", none, works,
          "language model of examples/multimodal: the encoder then has the sizes of its type"),
     integer("vision-hidden-size", none, works, "width of the image encoder"),
@@ -54,7 +54,7 @@ inline constexpr std::array kVisionLanguage = {
         .choose("quick_gelu gelu_tanh gelu"),
     real("vision-norm-epsilon", none, works, "epsilon of the image encoder's norms"),
     text("vision-projection-type", "mlp", works, "what brings images to the language model's width")
-        .choose("mlp affine pooled"),
+        .choose("mlp affine pooled adapter"),
     integer("mm-tokens-per-image", none, works,
             "positions of an image behind a projector that pools its patches (256)"),
     flag("bidirectional-image-attention", works,
@@ -77,7 +77,7 @@ inline constexpr std::array kVisionLanguage = {
          "choose the grid of tiles by its area, too, not by its shape alone"),
     flag("use-tile-tags", works, "a text in front of every tile says which it is"),
     text("image-tag-type", none, works, "texts around an image")
-        .choose("nvlm internvl gemma3 qwen2_vl"),
+        .choose("nvlm internvl gemma3 qwen2_vl llama4"),
     integer("num-frames", "1", later, "frames of a video"),
     integer("packing-buffer-size", none, works, "samples among which those that share a row are"),
     integer("packing-seq-length", none, works, "positions of a packed row: --seq-length"),

@@ -33,22 +33,26 @@ ImageTags image_tags(const std::string& word) {
          : word == "internvl" ? ImageTags::internvl
          : word == "gemma3"   ? ImageTags::gemma3
          : word == "qwen2_vl" ? ImageTags::qwen2_vl
+         : word == "llama4"   ? ImageTags::llama4
                               : ImageTags::none;
 }
 
 ProjectorKind projector(const std::string& word) {
-  return word == "affine"   ? ProjectorKind::affine
-         : word == "pooled" ? ProjectorKind::pooled
-                            : ProjectorKind::mlp;
+  return word == "affine"    ? ProjectorKind::affine
+         : word == "pooled"  ? ProjectorKind::pooled
+         : word == "adapter" ? ProjectorKind::adapter
+                             : ProjectorKind::mlp;
 }
 
 TowerKind tower_of(const std::string& word) {
   return word == "siglip"     ? TowerKind::siglip
          : word == "qwen2_vl" ? TowerKind::qwen2_vl
+         : word == "llama4"   ? TowerKind::llama4
                               : TowerKind::clip;
 }
 
-/// Returns the sizes of CLIP's ViT-L/14, of SigLIP's shape-optimised model and of Qwen2-VL's.
+/// Returns the sizes of CLIP's ViT-L/14, of SigLIP's shape-optimised model, Qwen2-VL's and Llama
+/// 4's.
 TowerSizes published_sizes(TowerKind tower) {
   if (tower == TowerKind::siglip) {
     return {.hidden_size = 1152,
@@ -64,6 +68,13 @@ TowerSizes published_sizes(TowerKind tower) {
             .head_size = 80,
             .ffn_hidden_size = 5120,
             .norm_epsilon = 1e-6};
+  }
+  if (tower == TowerKind::llama4) {
+    return {.hidden_size = 1408,
+            .heads = 16,
+            .head_size = 88,
+            .ffn_hidden_size = 5632,
+            .activation = ActivationKind::gelu_erf};
   }
   return {};
 }

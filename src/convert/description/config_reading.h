@@ -119,7 +119,7 @@ void write_t5(const ModelDescription& description, JsonObject& json);
 // config.json of models that see images.
 
 /// Returns the part about the language model: all of the object, or the text_config of a model that
-/// sees images, filled up with the defaults of a Llama, Gemma 3 or Qwen2-VL.
+/// sees images, filled up with the defaults of its kind.
 JsonObject language_part(const JsonObject& whole);
 
 /// Whether it is that of CLIP or SigLIP, or of the image encoder of one alone.
@@ -142,6 +142,10 @@ void write_llava(const ModelDescription& description, JsonObject& json);
 /// Read and write a Gemma 3 with SigLIP's encoder, whose patches are pooled.
 void read_gemma3_images(ConfigReading& reading);
 void write_gemma3_images(const ModelDescription& description, JsonObject& json);
+
+/// Read and write a Llama 4 with its encoder, whose patches go through an adapter by fours.
+void read_llama4_images(ConfigReading& reading);
+void write_llama4_images(const ModelDescription& description, JsonObject& json);
 
 /// Read and write a ViT that tells classes. Theirs names the classes, ours counts them.
 void read_vit(ConfigReading& reading);

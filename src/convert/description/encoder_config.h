@@ -30,7 +30,9 @@ config::ActivationKind read_encoder_activation(const JsonObject& vision, const c
                                                ConfigReading& reading);
 void write_encoder_activation(config::ActivationKind activation, JsonObject& vision);
 
-/// Writes the sizes of an encoder.
+/// Writes the sizes of an encoder, its layers and its activation.
+void write_encoder_sizes(const config::VlmConfig& vlm, JsonObject& vision);
+/// Writes the same of one that may stand alone, with its type.
 void write_tower(const config::VlmConfig& vlm, JsonObject& vision);
 
 }  // namespace mpitron::convert

@@ -111,16 +111,19 @@ constexpr const char *kGate = "attention_output_gate", *kSharedGate = "moe_share
 constexpr std::pair<const char*, config::TowerKind> kTowers[] = {
     {"clip", config::TowerKind::clip},
     {"siglip", config::TowerKind::siglip},
-    {"qwen2_vl", config::TowerKind::qwen2_vl}};
+    {"qwen2_vl", config::TowerKind::qwen2_vl},
+    {"llama4", config::TowerKind::llama4}};
 constexpr std::pair<const char*, config::ProjectorKind> kProjectors[] = {
     {"mlp", config::ProjectorKind::mlp},
     {"affine", config::ProjectorKind::affine},
-    {"pooled", config::ProjectorKind::pooled}};
+    {"pooled", config::ProjectorKind::pooled},
+    {"adapter", config::ProjectorKind::adapter}};
 constexpr std::pair<const char*, config::ImageTags> kImageTags[] = {
     {"nvlm", config::ImageTags::nvlm},
     {"internvl", config::ImageTags::internvl},
     {"gemma3", config::ImageTags::gemma3},
-    {"qwen2_vl", config::ImageTags::qwen2_vl}};
+    {"qwen2_vl", config::ImageTags::qwen2_vl},
+    {"llama4", config::ImageTags::llama4}};
 constexpr std::pair<const char*, config::ActivationKind> kTowerActivations[] = {
     {"quick_gelu", config::ActivationKind::quick_gelu},
     {"gelu_tanh", config::ActivationKind::gelu_tanh},

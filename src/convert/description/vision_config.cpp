@@ -45,9 +45,10 @@ const EncoderType& type_of(config::TowerKind kind) {
                                [&](const EncoderType& type) { return type.defaults.kind == kind; });
 }
 
-/// Qwen2-VL's encoder is never alone.
+/// Encoders of Qwen2-VL and Llama 4 are never alone.
 bool stands_alone(config::TowerKind kind) {
-  return kind != config::TowerKind::qwen2_vl;
+  return std::ranges::any_of(kEncoderTypes,
+                             [&](const EncoderType& type) { return type.defaults.kind == kind; });
 }
 
 /// Settings of a language model where its file leaves them out.
@@ -91,6 +92,22 @@ const LanguageDefaults kLanguages[] = {
       {"intermediate_size", 29568},
       {"rope_theta", 1000000},
       {"max_position_embeddings", 32768}}},
+    {"llama4_text",
+     "hidden_act",
+     "silu",
+     1e-5,
+     {{"vocab_size", 202048},
+      {"hidden_size", 5120},
+      {"num_hidden_layers", 48},
+      {"num_attention_heads", 40},
+      {"num_key_value_heads", 8},
+      {"head_dim", 128},
+      {"intermediate_size", 8192},
+      {"intermediate_size_mlp", 16384},
+      {"num_local_experts", 16},
+      {"rope_theta", 500000},
+      {"attention_chunk_size", 8192},
+      {"max_position_embeddings", 131072}}},
 };
 
 /// Returns those of a type; a Llama's where it is not known.
@@ -142,17 +159,21 @@ VlmConfig read_encoder(const JsonObject& vision, const EncoderDefaults& defaults
   return vlm;
 }
 
-void write_tower(const VlmConfig& vlm, JsonObject& vision) {
+void write_encoder_sizes(const VlmConfig& vlm, JsonObject& vision) {
   const TowerSizes& sizes = *vlm.tower_sizes;
-  vision.set("model_type", type_of(vlm.tower).alone);
   vision.set("hidden_size", sizes.hidden_size);
   vision.set("num_attention_heads", sizes.heads);
   vision.set("intermediate_size", sizes.ffn_hidden_size);
   vision.set("num_hidden_layers", vlm.tower_layers);
   vision.set("image_size", vlm.tile);
   vision.set("patch_size", vlm.patch);
-  vision.set("layer_norm_eps", sizes.norm_epsilon);
   write_encoder_activation(sizes.activation, vision);
+}
+
+void write_tower(const VlmConfig& vlm, JsonObject& vision) {
+  vision.set("model_type", type_of(vlm.tower).alone);
+  write_encoder_sizes(vlm, vision);
+  vision.set("layer_norm_eps", vlm.tower_sizes->norm_epsilon);
 }
 
 JsonObject language_part(const JsonObject& whole) {

@@ -35,6 +35,7 @@ Needs gemma2(const config::ModelConfig& m);
 Needs gemma3(const config::ModelConfig& m);
 Needs gemma3_images(const config::ModelConfig& m);
 Needs llama4(const config::ModelConfig& m);
+Needs llama4_images(const config::ModelConfig& m);
 Needs qwen3_next(const config::ModelConfig& m);
 
 }  // namespace mpitron::convert

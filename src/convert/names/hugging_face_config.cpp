@@ -45,19 +45,18 @@ constexpr ConfigFormat kFormats[] = {
     {"t5", "T5ForConditionalGeneration", read_t5, write_t5},
     {"llava", "LlavaForConditionalGeneration", read_llava, write_llava},
     {"gemma3", "Gemma3ForConditionalGeneration", read_gemma3_images, write_gemma3_images},
+    {"llama4", "Llama4ForConditionalGeneration", read_llama4_images, write_llama4_images},
     {"vit", "ViTForImageClassification", read_vit, write_vit}};
 
-/// A family whose language model may be read alone.
-constexpr const char *kQwen2Vl = "qwen2_vl", *kWordsOfQwen2Vl = "qwen2_vl_text";
+/// Families whose language model may be read alone, and what it is then.
+constexpr std::pair<std::string_view, std::string_view> kWordsAlone[] = {
+    {"qwen2_vl", "qwen2_vl_text"}, {"llama4", "llama4_text"}};
 
-constexpr const char* kLlama4Alone =
-    ". Of Llama 4 the language model alone is read, whose model_type is llama4_text";
 /// Reasons why families that one may ask for are not there.
 constexpr std::pair<std::string_view, const char*> kNotHere[] = {
     {"bert",
      ". Layers of bert have their norms behind each branch, and those of this program, as "
-     "Megatron's, in front: that layout is megatron-bert"},
-    {"llama4", kLlama4Alone}};
+     "Megatron's, in front: that layout is megatron-bert"}};
 
 const ConfigFormat& format_of(const std::string& model_type, const std::string& source) {
   const auto* found = std::ranges::find(kFormats, model_type, &ConfigFormat::model_type);
@@ -131,8 +130,10 @@ ModelDescription read_hugging_face_config(const std::string& json, const std::st
   const JsonObject whole(json, source), language = language_part(whole);
   ConfigReading reading{.json = language, .whole = whole};
   reading.result.model_type = whole.text("model_type");
-  if (wanted == kWordsOfQwen2Vl && reading.result.model_type == kQwen2Vl) {
-    reading.result.model_type = wanted;
+  for (const auto& [with_images, words] : kWordsAlone) {
+    if (wanted == words && reading.result.model_type == with_images) {
+      reading.result.model_type = wanted;
+    }
   }
   reading.result.model.make_vocab_size_divisible_by = make_vocab_size_divisible_by;
   reading.result.files[kOriginal] = json;

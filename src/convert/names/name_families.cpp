@@ -296,6 +296,11 @@ constexpr Spelling kQwen2VlSpellings[] = {{"model.", "model.language_model."},
                                           {"visual.", "model.visual."}};
 constexpr const char* kQwen2VlTower[] = {"visual.", "model.visual."};
 
+/// Names of the language model where it stands beside an encoder.
+constexpr Spelling kLlama4Spellings[] = {{"model.", "language_model.model."},
+                                         {"lm_head.", "language_model.lm_head."}};
+constexpr const char* kLlama4Sees[] = {"vision_model.", "multi_modal_projector."};
+
 /// All families. The order decides which one a model is written as that fits several.
 const std::vector<Family>& all() {
   constexpr const char *kLlamaWords = "model.embed_tokens.weight", *kOutput = "lm_head.weight";
@@ -332,6 +337,8 @@ const std::vector<Family>& all() {
        .needs = llama4,
        .words = kLlamaWords,
        .tied = {kOutput},
+       .spellings = kLlama4Spellings,
+       .left_out = kLlama4Sees,
        .stacked_experts = GateColumns::halves},
       {"qwen3_next", qwen3_next_names(), qwen3_next, kLlamaWords, {kOutput}},
       {"mamba2", mamba2_names(), mamba2, kMambaWords, {kOutput}},
@@ -373,6 +380,14 @@ const std::vector<Family>& all() {
        .tower = qwen2_vl_tower_names(),
        .language = llama_names(),
        .their_language = ""},
+      {.model_type = "llama4",
+       .names = llama4_adapter_names(),
+       .needs = llama4_images,
+       .words = "language_model.model.embed_tokens.weight",
+       .tied = {"language_model.lm_head.weight"},
+       .stacked_experts = GateColumns::halves,
+       .tower = llama4_tower_names(),
+       .language = llama4_names()},
       {.model_type = "vit", .names = vit_names(), .needs = vit, .words = nullptr},
   };
   return kAll;

@@ -82,6 +82,12 @@ std::span<const EntryBlock> qwen2_vl_tower_names();
 /// What merges its patches and brings them to the language model's width.
 std::span<const EntryBlock> qwen2_vl_merger_names();
 
+/// Llama 4's encoder.
+std::span<const EntryBlock> llama4_tower_names();
+/// The MLP that its patches go through by fours, and what brings them to the language model's
+/// width.
+std::span<const EntryBlock> llama4_adapter_names();
+
 /// ViTForImageClassification (Dosovitskiy et al. 2021): one class token, one layer as the head.
 std::span<const EntryBlock> vit_names();
 

@@ -177,6 +177,7 @@ ModelDescription tower_of(const ModelDescription& description) {
   m.ffn_hidden_size = vlm.tower_sizes->ffn_hidden_size;
   m.max_position_embeddings = vlm.tower_positions();
   m.position_embedding_type = config::PositionEmbedding::learned_absolute;
+  m.moe.reset();
   return tower;
 }
 

@@ -108,8 +108,10 @@ Needs gemma3_images(const ModelConfig& m) {
   return needs;
 }
 
-Needs llama4(const ModelConfig& m) {
-  Needs needs = in_any_family(m, ModelKind::gpt);
+namespace {
+
+Needs llama4_language(const ModelConfig& m, ModelKind kind) {
+  Needs needs = in_any_family(m, kind);
   append(needs, norms_in_front(m));
   append(needs, classic_layers(m));
   append(needs, unlimited(m));
@@ -137,6 +139,33 @@ Needs llama4(const ModelConfig& m) {
           {!moe.capacity_factor, "no --moe-expert-capacity-factor"},
           {moe.num_groups.value_or(1) == 1, "no --moe-router-num-groups"},
           {moe.topk_scaling_factor.value_or(1) == 1, "no --moe-router-topk-scaling-factor"}});
+  return needs;
+}
+
+}  // namespace
+
+Needs llama4(const ModelConfig& m) {
+  return llama4_language(m, ModelKind::gpt);
+}
+
+Needs llama4_images(const ModelConfig& m) {
+  Needs needs = llama4_language(m, ModelKind::vlm);
+  if (!m.vlm) {
+    return needs;
+  }
+  const config::VlmConfig& vlm = *m.vlm;
+  const auto& sizes = vlm.tower_sizes;
+  append(needs, {{vlm.tower == config::TowerKind::llama4, "--vision-model-type llama4"},
+                 {sizes && sizes->heads * sizes->head_size == sizes->hidden_size &&
+                      sizes->ffn_hidden_size == 4 * sizes->hidden_size &&
+                      sizes->activation == ActivationKind::gelu_erf && sizes->norm_epsilon == 1e-5,
+                  "--vision-hidden-size and four times it within, --vision-activation gelu, "
+                  "--vision-norm-epsilon 1e-5"},
+                 {vlm.projector == config::ProjectorKind::adapter && vlm.projector_sizes,
+                  "--vision-projection-type adapter --vision-projection-ffn-hidden-size"},
+                 {vlm.pixel_shuffle, "--pixel-shuffle"},
+                 {!vlm.sees_whole_images, "no --bidirectional-image-attention"},
+                 {vlm.image_tags == config::ImageTags::llama4, "--image-tag-type llama4"}});
   return needs;
 }
 

@@ -195,13 +195,15 @@ Index count_images(std::string_view text) {
   return count;
 }
 
-/// Puts tags around each <image>, as prompts of NVLM, InternVL, Gemma 3 or Qwen2-VL have them.
+/// Puts tags around each <image>, as prompts of NVLM, InternVL, Gemma 3, Qwen2-VL or Llama 4 have
+/// them.
 std::string with_image_tags(std::string text, config::ImageTags kind) {
   static const std::map<config::ImageTags, std::pair<std::string, std::string>> kTags = {
       {config::ImageTags::nvlm, {"<Image>", "</Image>"}},
       {config::ImageTags::internvl, {"<img>", "</img>"}},
       {config::ImageTags::gemma3, {"\n\n<start_of_image>", "<end_of_image>\n\n"}},
-      {config::ImageTags::qwen2_vl, {"<|vision_start|>", "<|vision_end|>"}}};
+      {config::ImageTags::qwen2_vl, {"<|vision_start|>", "<|vision_end|>"}},
+      {config::ImageTags::llama4, {"<|image_start|><|image|>", "<|image_end|>"}}};
   const auto tags = kTags.find(kind);
   if (tags == kTags.end()) {
     return text;

@@ -6,7 +6,7 @@
 #include "images/transforms/tiles.h"
 
 // From an image to the numbers that a vision tower reads: cut into tiles, resized and normalised as
-// CLIP (and Qwen2-VL's encoder) or SigLIP was trained.
+// CLIP (and Qwen2-VL's encoder) or SigLIP (and Llama 4's) was trained.
 
 namespace mpitron::data {
 namespace {
@@ -22,7 +22,8 @@ constexpr images::Normalisation kSiglip{{0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}};
 void append_tiles(const images::Image& image, const config::VlmConfig& vlm,
                   std::vector<float>& planes) {
   const bool clip = vlm.tower == config::TowerKind::clip,
-             siglip = vlm.tower == config::TowerKind::siglip;
+             from_half =
+                 vlm.tower == config::TowerKind::siglip || vlm.tower == config::TowerKind::llama4;
   // CLIP resizes a palette's indices, others its colours.
   const images::Tiling tiling{.tile = vlm.tile,
                               .most_tiles = vlm.tiling.most_tiles,
@@ -32,7 +33,7 @@ void append_tiles(const images::Image& image, const config::VlmConfig& vlm,
   const auto pixels = static_cast<std::size_t>(vlm.pixels());
   for (const images::Image& tile : images::cut_into_tiles(image, tiling)) {
     planes.resize(planes.size() + pixels);
-    images::write_planes(tile, siglip ? kSiglip : kClip, std::span(planes).last(pixels));
+    images::write_planes(tile, from_half ? kSiglip : kClip, std::span(planes).last(pixels));
   }
 }
 

@@ -94,7 +94,9 @@ Var LlavaModel::seen(Context& context, const Var& tower) const {
   const bool pools = vlm.projector == config::ProjectorKind::pooled;
   const bool only_patches = !vlm.class_token || vlm.pixel_shuffle || pools;
   if (vlm.tower_tokens() > 0 && only_patches) {
-    x = ops::take_rows(context, x, vlm.tower_tokens(), x.shape()[0]);
+    const bool in_front = vlm.parts().class_token == config::ClassToken::in_front;
+    const Index first = in_front ? vlm.tower_tokens() : 0;
+    x = ops::take_rows(context, x, first, first + vlm.patches());
   }
   if (pools) {
     return pooled(context, x, vlm);

@@ -36,20 +36,26 @@ void take_sizes(config::ModelConfig& config, const config::TowerSizes& sizes) {
   config.qk_layernorm = config.qk_l2_norm = false;
 }
 
-/// Whether patches turn by their rows and columns.
-bool patches_rotate(const config::VlmConfig& vlm) {
-  return vlm.tower == config::TowerKind::qwen2_vl;
+/// How the patches of a tower turn. Llama 4 counts columns first, and both from one, so that a
+/// patch at the corner does not stand where its class token does.
+nn::PatchGrid patch_grid(const config::VlmConfig& vlm) {
+  if (vlm.tower == config::TowerKind::llama4) {
+    return {.edge = vlm.grid(), .columns_first = true, .first_place = 1, .unturned = 1};
+  }
+  return {.edge = vlm.grid()};
 }
 
 /// Returns the tower's configuration, without dropout: which tiles a rank has depends on the images
 /// of others.
 config::ModelConfig tower_of(config::ModelConfig config) {
   const config::VlmConfig& vlm = *config.vlm;
-  config.position_embedding_type = config::PositionEmbedding::none;
-  if (patches_rotate(vlm)) {
-    static_cast<config::PositionConfig&>(config) = {.position_embedding_type =
-                                                        config::PositionEmbedding::rope};
-  }
+  static_cast<config::PositionConfig&>(config) = {
+      .position_embedding_type =
+          vlm.parts().rotates ? config::PositionEmbedding::rope : config::PositionEmbedding::none,
+      .rotary_interleaved = vlm.tower == config::TowerKind::llama4};
+  config.moe.reset();
+  config.attention_chunk_size.reset();
+  config.query_scale.reset();
   config.num_layers = vlm.tower_layers;
   config.attention_sink = config::AttentionSink::none;
   config.window_size.reset();
@@ -80,7 +86,7 @@ config::ModelConfig projector_of(config::ModelConfig config) {
     config.ffn_hidden_size = sizes->ffn_hidden_size;
     config.activation = sizes->activation;
     config.gated_linear_unit = false;
-    config.add_bias_linear = true;
+    config.add_bias_linear = config.vlm->projector != config::ProjectorKind::adapter;
   }
   return config;
 }
@@ -112,8 +118,9 @@ LlavaModel::LlavaModel(const config::ModelConfig& config, device::Device& device
     const nn::Builder projector({projector_config_, tower_groups_, parameters()});
     const Index inputs = tower_config_.hidden_size * (vlm.pixel_shuffle ? 4 : 1);
     std::optional<ops::RotaryTables> rotary;
-    if (patches_rotate(vlm)) {
-      rotary = nn::make_grid_rotary_tables(device, tower_config_, vlm.grid(), config.params_dtype);
+    if (vlm.parts().rotates) {
+      rotary =
+          nn::make_grid_rotary_tables(device, tower_config_, patch_grid(vlm), config.params_dtype);
     }
     tower_.emplace(tower.child("vision_model"), vlm, config.num_layers, rotary);
     projector_.emplace(projector.child("vision_projection").child("encoder"), vlm.projector,

@@ -65,25 +65,27 @@ ops::RotaryTables make_window_rotary_tables(device::Device& device,
 
 /// A row and a column are looked up in the table of one axis.
 ops::RotaryTables make_grid_rotary_tables(device::Device& device, const config::ModelConfig& config,
-                                          Index edge, DType dtype) {
+                                          const PatchGrid& grid, DType dtype) {
   config::ModelConfig half = config;
   half.kv_channels = config.kv_channels / 2;
   const std::vector<double> inverse = rotary_frequencies(half).inverse;
-  const Index each = static_cast<Index>(inverse.size()), patches = edge * edge;
-  const tensor::Tensor cos = tensor::empty_on_host(device, {patches, 2 * each}, dtype);
-  const tensor::Tensor sin = tensor::empty_on_host(device, {patches, 2 * each}, dtype);
+  const Index each = static_cast<Index>(inverse.size()), patches = grid.edge * grid.edge;
+  const Shape shape{patches + grid.unturned, 2 * each};
+  const tensor::Tensor cos = tensor::empty_on_host(device, shape, dtype);
+  const tensor::Tensor sin = tensor::empty_on_host(device, shape, dtype);
   const Index filled = device.computes() ? cos.numel() : 0;
   for (Index at = 0; at < filled; ++at) {
     const Index patch = at / (2 * each), i = at % (2 * each);
-    const Index place = i < each ? patch / edge : patch % edge;
-    const float angle =
-        static_cast<float>(place) * static_cast<float>(inverse[static_cast<std::size_t>(i % each)]);
+    const bool of_column = (i < each) == grid.columns_first;
+    const Index place = grid.first_place + (of_column ? patch % grid.edge : patch / grid.edge);
+    const float angle = static_cast<float>(patch < patches ? place : 0) *
+                        static_cast<float>(inverse[static_cast<std::size_t>(i % each)]);
     store(cos, at, std::cos(static_cast<double>(angle)));
     store(sin, at, std::sin(static_cast<double>(angle)));
   }
   return {.cos = tensor::to_device(device, cos),
           .sin = tensor::to_device(device, sin),
-          .interleaved = false};
+          .interleaved = config.rotary_interleaved};
 }
 
 /// 1 + growth ln(1 + floor((p + 1) / floor)).

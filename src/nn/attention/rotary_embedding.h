@@ -17,11 +17,19 @@ ops::RotaryTables make_window_rotary_tables(device::Device& device,
                                             const config::ModelConfig& config, Index s,
                                             DType dtype);
 
-/// The same of `edge` x `edge` patches by rows, [edge edge, r]: the row turns the first half of the
-/// angles, with the frequencies of heads half as wide, the column the other one (Qwen2-VL's
-/// encoder, Wang et al. 2024).
+/// Patches of an image, `edge` x `edge` by rows, and how they count their places.
+struct PatchGrid {
+  Index edge;
+  bool columns_first = false;  // the column turns the first half of the angles, not the row
+  Index first_place = 0;       // of rows and columns
+  Index unturned = 0;          // positions behind the patches that do not turn: class tokens
+};
+
+/// The same of patches, [edge edge + unturned, r]: the row turns the first half of the angles, with
+/// the frequencies of heads half as wide, the column the other one (Qwen2-VL's encoder, Wang et al.
+/// 2024), or the other way round (Llama 4's).
 ops::RotaryTables make_grid_rotary_tables(device::Device& device, const config::ModelConfig& config,
-                                          Index edge, DType dtype);
+                                          const PatchGrid& grid, DType dtype);
 
 /// The factors of queries at positions 0 .. s-1 in layers that do not rotate, [s, 1], fp32, on the
 /// device; absent without --query-scale-floor.

@@ -1,5 +1,5 @@
 // Builds the image encoder of a vision-language model from the layers of a decoder without causal
-// mask, with CLIP's, SigLIP's or Qwen2-VL's embedding and norm around them.
+// mask, with an embedding in front and norms around them.
 #include "nn/layers/image_tower.h"
 
 #include "ops/elementwise/bias_dropout_add.h"
@@ -38,37 +38,40 @@ ImageTower::ImageTower(const Builder& builder, const config::VlmConfig& vlm, Ind
   const Index h = builder.config().hidden_size, width = 3 * vlm.patch * vlm.patch;
   const autograd::Initialization normal{.kind = autograd::Initialization::Kind::normal,
                                         .std = builder.config().init_method_std};
-  if (vlm.tower == config::TowerKind::clip) {
+  const config::TowerParts parts = vlm.parts();
+  if (parts.class_token != config::ClassToken::none) {
     class_token_ = &builder.parameter("class_token", {1, h}, {}, normal);
+  }
+  if (parts.norm_in_front) {
     norm_before_.emplace(builder, "ln_pre", h);
-  } else {
-    if (vlm.tower == config::TowerKind::siglip) {
-      patch_bias_ = builder.bias("conv1.bias", h, true);
-    }
+  }
+  patch_bias_ = builder.bias("conv1.bias", h, parts.patch_bias);
+  if (parts.norm_behind) {
     norm_behind_.emplace(builder, "ln_post", h);
   }
   patch_weight_ = &builder.parameter("conv1.weight", {h, width}, {}, uniform_of_inputs(width));
-  if (!rotary_) {
+  if (parts.learned_positions) {
     positions_ = &builder.embedding("position_embeddings.weight", vlm.tower_positions(), h);
   }
 }
 
+Var ImageTower::with_class_token(Context& context, const Var& x) const {
+  const tensor::Tensor first = row_numbers(context, 1, x.shape()[1]);
+  const Var token = ops::embedding(context, {first, {}}, *class_token_, nullptr);
+  const bool in_front = vlm_.parts().class_token == config::ClassToken::in_front;
+  return in_front ? ops::join_rows(context, token, x) : ops::join_rows(context, x, token);
+}
+
 Var ImageTower::with_positions(Context& context, const Var& x) const {
-  const Index tiles = x.shape()[1];
-  const tensor::Tensor rows = row_numbers(context, vlm_.tower_positions(), tiles);
-  Var result = x;
-  if (class_token_ != nullptr) {
-    const tensor::Tensor first = rows.slice(0, 0, 1);
-    result = ops::join_rows(context, ops::embedding(context, {first, {}}, *class_token_, nullptr),
-                            result);
-  }
+  const tensor::Tensor rows = row_numbers(context, vlm_.tower_positions(), x.shape()[1]);
   const Var places = ops::embedding(context, {rows, {}}, *positions_, nullptr);
-  return ops::bias_dropout_add(context, result, nullptr, places, {});
+  return ops::bias_dropout_add(context, x, nullptr, places, {});
 }
 
 Var ImageTower::forward(Context& context, const tensor::Tensor& tiles) const {
   const Var input = autograd::constant(ops::converted(context, tiles, dtype_));
   Var x = ops::linear(context, input, *patch_weight_, patch_bias_);
+  x = class_token_ != nullptr ? with_class_token(context, x) : x;
   x = positions_ != nullptr ? with_positions(context, x) : x;
   x = norm_before_ ? norm_before_->forward(context, x) : x;
   x = decoder_.forward(context, x, {.rotary = rotary_, .attention_mask = {}});
@@ -93,8 +96,13 @@ ImageProjector::ImageProjector(const Builder& builder, config::ProjectorKind kin
   const tensor::Shard rows = builder.piece(0, inner, halves);
   weight_ = &builder.linear_weight("linear_fc1.weight", inner, inputs, rows);
   bias_ = builder.bias("linear_fc1.bias", inner, config.add_bias_linear, rows);
-  fc2_weight_ = &builder.output_weight("linear_fc2.weight", h, config.ffn_hidden_size);
-  fc2_bias_ = builder.output_bias("linear_fc2.bias", h, config.add_bias_linear);
+  const bool adapts = kind == config::ProjectorKind::adapter;
+  const Index outputs = adapts ? config.ffn_hidden_size : h;
+  fc2_weight_ = &builder.output_weight("linear_fc2.weight", outputs, config.ffn_hidden_size);
+  fc2_bias_ = builder.output_bias("linear_fc2.bias", outputs, config.add_bias_linear);
+  if (adapts) {
+    behind_mlp_ = &builder.linear_weight("weight", h, outputs);
+  }
 }
 
 Var ImageProjector::forward(autograd::Context& context, const Var& x) const {
@@ -104,6 +112,10 @@ Var ImageProjector::forward(autograd::Context& context, const Var& x) const {
   const Var inner = ops::column_parallel_linear(context, x, *weight_, nullptr, shared_);
   const Var activated = ops::activation(context, inner, bias_, activation_);
   const Var y = ops::row_parallel_linear(context, activated, *fc2_weight_, shared_);
+  if (behind_mlp_ != nullptr) {
+    return ops::linear(context, ops::activation(context, y, fc2_bias_, activation_), *behind_mlp_,
+                       nullptr);
+  }
   return fc2_bias_ == nullptr ? y : ops::bias_dropout_add(context, y, fc2_bias_, {}, {});
 }
 

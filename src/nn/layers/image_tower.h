@@ -7,13 +7,13 @@
 
 namespace mpitron::nn {
 
-/// The image encoder of CLIP, SigLIP or Qwen2-VL (Radford et al. 2021; Zhai et al. 2023; Wang et
-/// al. 2024) over tiles, without a causal mask: CLIP has a class token, a norm in front and none at
-/// the end; SigLIP a bias of the patches and a norm at the end; Qwen2-VL this norm alone.
+/// The image encoder of CLIP, SigLIP, Qwen2-VL or Llama 4 (Radford et al. 2021; Zhai et al. 2023;
+/// Wang et al. 2024; Meta 2025) over tiles, without a causal mask; config::TowerParts tells them
+/// apart.
 class ImageTower {
  public:
   /// `builder`: of a configuration whose layers are the tower's. Layers count behind
-  /// `layers_before` others of the model. `rotary`: of the patches, in place of learned positions.
+  /// `layers_before` others of the model. `rotary`: of patches that turn.
   ImageTower(const Builder& builder, const config::VlmConfig& vlm, Index layers_before,
              std::optional<ops::RotaryTables> rotary = {});
 
@@ -21,6 +21,7 @@ class ImageTower {
   autograd::Var forward(autograd::Context& context, const tensor::Tensor& tiles) const;
 
  private:
+  autograd::Var with_class_token(autograd::Context& context, const autograd::Var& x) const;
   autograd::Var with_positions(autograd::Context& context, const autograd::Var& x) const;
 
   config::VlmConfig vlm_;
@@ -35,8 +36,8 @@ class ImageTower {
 };
 
 /// Projects what a tower makes of an image to the width of the language model: one linear layer,
-/// two with an activation between them (Liu et al. 2023), or a norm and one without a bias (Gemma
-/// 3).
+/// two with an activation between them (Liu et al. 2023), a norm and one without a bias (Gemma 3),
+/// or three with an activation behind each of the first two (Llama 4).
 class ImageProjector {
  public:
   ImageProjector(const Builder& builder, config::ProjectorKind kind, Index inputs);
@@ -50,8 +51,9 @@ class ImageProjector {
   std::optional<Norm> norm_;  // pooled
   Parameter* weight_;         // affine and pooled
   Parameter* bias_ = nullptr;
-  Parameter* fc2_weight_ = nullptr;  // mlp
+  Parameter* fc2_weight_ = nullptr;  // mlp and adapter
   Parameter* fc2_bias_ = nullptr;
+  Parameter* behind_mlp_ = nullptr;  // adapter
 };
 
 }  // namespace mpitron::nn

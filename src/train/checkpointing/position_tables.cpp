@@ -32,7 +32,11 @@ config::VisionConfig images_of(const config::ModelConfig& model) {
           .class_tokens = model.vlm->tower_tokens()};
 }
 
+/// Tables with class tokens behind the patches (Llama 4) are not resized.
 bool is_table_of_images(const config::ModelConfig& model, const std::string& name) {
+  if (model.vlm && model.vlm->parts().class_token == config::ClassToken::behind) {
+    return false;
+  }
   const bool tower = name.find("vision_model.") != std::string::npos;
   const bool sees_images = model.vlm ? tower : !model.family().has_words();
   return sees_images && name.ends_with("position_embeddings.weight");

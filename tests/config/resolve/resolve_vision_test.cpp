@@ -29,6 +29,14 @@ TEST(ResolveVision, TowersHaveTheirOwnSizesWhereAsked) {
            .run.model.vlm->tower_sizes;
   EXPECT_EQ(siglip.hidden_size, 1152);
   EXPECT_EQ(siglip.activation, ActivationKind::gelu_tanh);
+  const VlmConfig llama4 =
+      *parse_base(kVlm +
+                  "--vision-model-type llama4 --language-model-type llama4 --image-tag-type llama4 "
+                  "--vision-projection-type adapter --vision-projection-ffn-hidden-size 4096")
+           .run.model.vlm;
+  EXPECT_EQ(llama4.tower_sizes->head_size, 88);
+  EXPECT_EQ(llama4.projector, ProjectorKind::adapter);
+  EXPECT_EQ(llama4.image_tags, ImageTags::llama4);
   const TowerSizes own =
       *parse_base(kVlm + "--vision-hidden-size 48 --vision-num-attention-heads 4")
            .run.model.vlm->tower_sizes;

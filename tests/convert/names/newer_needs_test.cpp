@@ -18,7 +18,7 @@ std::string missing(const std::string& family,
 
 TEST(NewerNeeds, EachFamilyHasWhatItsOwnFileSays) {
   for (const char* family : {"gpt_oss", "gemma2", "gemma3_text", "llama4_text", "qwen3_next",
-                             "qwen2_vl_text", "qwen2_vl"}) {
+                             "qwen2_vl_text", "qwen2_vl", "llama4"}) {
     EXPECT_EQ(missing(family, [](auto&) {}), "") << family;
   }
 }
@@ -36,6 +36,11 @@ TEST(NewerNeeds, AreToldWithTheirOption) {
                 .find("inner width of a multiple"),
             std::string::npos);
   EXPECT_NE(missing("llama4_text", [](auto& m) { m.moe->topk = 2; }).find("--moe-router-topk 1"),
+            std::string::npos);
+  EXPECT_NE(
+      missing("llama4", [](auto& m) { m.vlm->projector_sizes.reset(); }).find("--vision-proj"),
+      std::string::npos);
+  EXPECT_NE(missing("llama4", [](auto& m) { m.moe->topk = 2; }).find("--moe-router-topk 1"),
             std::string::npos);
   EXPECT_NE(missing("qwen3_next", [](auto& m) { m.scale_embeddings = true; }).find("no --scale"),
             std::string::npos);

@@ -92,6 +92,8 @@ TEST(ImageTags, StandAroundEveryImage) {
             "a <img><image></img><img><image></img>");
   EXPECT_EQ(with_image_tags("<image>?", config::ImageTags::qwen2_vl),
             "<|vision_start|><image><|vision_end|>?");
+  EXPECT_EQ(with_image_tags("<image>?", config::ImageTags::llama4),
+            "<|image_start|><|image|><image><|image_end|>?");
   EXPECT_EQ(with_image_tags("<image>?", config::ImageTags::gemma3),
             "\n\n<start_of_image><image><end_of_image>\n\n?");
 }

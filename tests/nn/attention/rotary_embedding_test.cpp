@@ -38,12 +38,29 @@ TEST_F(RotaryTablesTest, PartialAndInterpolatedRotation) {
 
 /// Heads of 8: two frequencies of rows, then the same two of columns.
 TEST_F(RotaryTablesTest, PatchesTurnByRowAndColumn) {
-  const ops::RotaryTables tables = make_grid_rotary_tables(*device_, config_, 3, DType::f32);
+  const ops::RotaryTables tables =
+      make_grid_rotary_tables(*device_, config_, {.edge = 3}, DType::f32);
   ASSERT_EQ(tables.cos.shape(), (Shape{9, 4}));
   const std::vector<double> sin = test::values_of(tables.sin);
   const double want[] = {std::sin(2.), std::sin(0.02), std::sin(1.), std::sin(0.01)};
   for (std::size_t i = 0; i < 4; ++i) {
     EXPECT_NEAR(sin[7 * 4 + i], want[i], 1e-7) << i;  // row 2, column 1
+  }
+}
+
+/// Of a grid that counts from one, columns first, the class token behind it stays as it is.
+TEST_F(RotaryTablesTest, PatchesTurnByColumnAndRow) {
+  config_.rotary_interleaved = true;
+  const ops::RotaryTables tables = make_grid_rotary_tables(
+      *device_, config_, {.edge = 3, .columns_first = true, .first_place = 1, .unturned = 1},
+      DType::f32);
+  ASSERT_EQ(tables.sin.shape(), (Shape{10, 4}));
+  EXPECT_TRUE(tables.interleaved);
+  const std::vector<double> sin = test::values_of(tables.sin);
+  const double want[] = {std::sin(2.), std::sin(0.02), std::sin(3.), std::sin(0.03)};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(sin[7 * 4 + i], want[i], 1e-7) << i;  // row 3, column 2
+    EXPECT_EQ(sin[9 * 4 + i], 0) << i;
   }
 }
 

@@ -60,6 +60,28 @@ TEST(Parity, ImagesInTextToo) {
   }
 }
 
+/// As Llama 4 sees: experts among the layers, chunks of attention that end within images, which all
+/// ranks of a replica see alike.
+TEST(Parity, ImagesAmongExpertsToo) {
+  const std::string llama4 =
+      "--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 1 --seq-length 128 "
+      "--num-layers 2 --world-size 4 --global-batch-size 16 --vision-model-type llama4 "
+      "--vision-hidden-size 48 --vision-num-attention-heads 6 --pixel-shuffle "
+      "--vision-projection-type adapter --vision-projection-ffn-hidden-size 96 "
+      "--position-embedding-type rope --rotary-interleaved --no-rope-freq 2 "
+      "--attention-chunk-size 6 --query-scale-floor 4 --num-experts 4 --moe-layer-freq 2 "
+      "--moe-router-topk 1 --moe-router-score-function sigmoid --moe-apply-probs-on-input "
+      "--moe-shared-expert-intermediate-size 64 --disable-bias-linear ";
+  for (const char* layout :
+       {"--tensor-model-parallel-size 2 --sequence-parallel --pipeline-model-parallel-size 2",
+        "--expert-model-parallel-size 4 --use-distributed-optimizer"}) {
+    SCOPED_TRACE(layout);
+    const ParityCertificate certificate = prove_parity(test::parse_base(llama4 + layout).run);
+    EXPECT_EQ(certificate.first_difference(), "");
+    EXPECT_GT(certificate.losses.front(), 0);
+  }
+}
+
 /// Teacher, centre and held last layer are the same in every layout; so are the branches that are
 /// left out.
 TEST(Parity, CropsOfDinoToo) {

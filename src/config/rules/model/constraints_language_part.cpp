@@ -32,7 +32,6 @@ Result packed_rows(const Facts& f) {
 Result plain_language_model(const Facts& f) {
   static constexpr std::array kOptions = {"mtp_num_layers",
                                           "multi_latent_attention",
-                                          "num_experts",
                                           "fp8",
                                           "use_cpu_initialization",
                                           "reset_attention_mask",
@@ -97,19 +96,51 @@ Result whole_images(const Facts& f) {
 Result rotating_encoder(const Facts& f) {
   const std::optional<VlmConfig>& v = f.run.model.vlm;
   const Index d = v && v->tower_sizes ? v->tower_sizes->head_size : f.run.model.kv_channels;
-  if (!v || v->tower != TowerKind::qwen2_vl || (d > 0 && d % 4 == 0)) {
+  if (!v || !v->parts().rotates || (d > 0 && d % 4 == 0)) {
     return {};
   }
   return Violation{fmt::format("heads of {} in the encoder", d),
                    nearest_multiples("vision-kv-channels", d, 4)};
 }
 
+/// The MLP of a projector is cut among tensor ranks; one without biases has no width but its own.
+Result projector_width(const Facts& f) {
+  const std::optional<VlmConfig>& v = f.run.model.vlm;
+  if (!v) {
+    return {};
+  }
+  if (!v->projector_sizes) {
+    return v->projector != ProjectorKind::adapter
+               ? Result()
+               : Violation{"--vision-projection-type adapter without its width",
+                           "--vision-projection-ffn-hidden-size 4096"};
+  }
+  const Index width = v->projector_sizes->ffn_hidden_size;
+  const Index t = f.run.parallel.tensor_model_parallel_size;
+  return width > 0 && width % t == 0
+             ? Result()
+             : Violation{
+                   fmt::format("vision_projection_ffn_hidden_size {}, {} tensor ranks", width, t),
+                   nearest_multiples("vision-projection-ffn-hidden-size", width, t)};
+}
+
+/// Llama 4 has marks between tiles, which it cuts by a rule of its own.
+Result tags_of_one_tile(const Facts& f) {
+  const std::optional<VlmConfig>& v = f.run.model.vlm;
+  const bool tiles = v && (f.values.flag("use_tiling") || v->tiling.tags);
+  return tiles && v->image_tags == ImageTags::llama4
+             ? Result(Violation{fmt::format("--image-tag-type llama4 with {}",
+                                            v->tiling.tags ? "--use-tile-tags" : "--use-tiling"),
+                                "leave tiles out: an image is resized to one"})
+             : Result();
+}
+
 constexpr std::array kLanguagePartRules = std::to_array<Constraint>({
     {"E269", "plain_language_model", "--model vlm: a plain decoder",
-     "model mtp-num-layers multi-latent-attention num-experts fp8-format "
+     "model mtp-num-layers multi-latent-attention fp8-format "
      "use-cpu-initialization reset-attention-mask reset-position-ids use-mup "
      "sample-prompt mock-data enable-cuda-graph",
-     "Images are put into dense layers of one kind, and samples come from files.",
+     "Images are put between tokens of one position each, and samples come from files.",
      plain_language_model},
     {"E274", "packed_rows",
      "packing_buffer_size >= 1 with micro_batch_size == 1 and packing_seq_length == seq_length",
@@ -130,9 +161,19 @@ constexpr std::array kLanguagePartRules = std::to_array<Constraint>({
      "go from left to right do not know.",
      whole_images},
     {"E378", "rotating_encoder",
-     "--vision-model-type qwen2_vl: heads of the encoder are a multiple of 4 wide",
+     "--vision-model-type qwen2_vl or llama4: heads of the encoder are a multiple of 4 wide",
      "vision-model-type vision-kv-channels vision-hidden-size vision-num-attention-heads",
      "Pairs of a head turn by its row and, as many, by its column.", rotating_encoder},
+    {"E386", "projector_width",
+     "--vision-projection-ffn-hidden-size is a multiple of the tensor ranks, and given with "
+     "--vision-projection-type adapter",
+     "vision-projection-type vision-projection-ffn-hidden-size tensor-model-parallel-size",
+     "The projector's MLP is cut among the language model's tensor ranks.", projector_width},
+    {"E387", "tags_of_one_tile", "--image-tag-type llama4: one tile an image",
+     "image-tag-type use-tiling use-tile-tags",
+     "Llama 4 cuts large images by a rule of its own and marks where rows of tiles end, which is "
+     "not done here.",
+     tags_of_one_tile},
 });
 
 }  // namespace

@@ -35,6 +35,9 @@ Result upcycling(const Facts& f) {
   if (!f.run.model.moe) {
     return Violation{"the model has no experts", "--num-experts N"};
   }
+  if (f.run.model.vlm) {
+    return Violation{"the model sees images", "--model gpt"};
+  }
   if (!c.save || (!c.load && !c.pretrained_checkpoint)) {
     return Violation{c.save ? "nothing is loaded" : "nothing is saved",
                      "--load DENSE --save FOLDER"};

@@ -8,7 +8,7 @@ namespace constraints_language_part_test {
 using test::RuleCase;
 
 constexpr RuleCase kBroken[] = {
-    {"--model vlm --num-experts 2", "E269", "num_experts"},
+    {"--model vlm --mtp-num-layers 1", "E269", "mtp_num_layers"},
     {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
      "--packing-buffer-size 4 --packing-seq-length 8",
      "E274", "packing_seq_length 8"},
@@ -30,6 +30,15 @@ constexpr RuleCase kBroken[] = {
     {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
      "--vision-model-type qwen2_vl --vision-hidden-size 36 --vision-num-attention-heads 6",
      "E378", "heads of 6"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--vision-model-type llama4 --vision-projection-type adapter",
+     "E386", "without its width"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 --world-size 2 "
+     "--tensor-model-parallel-size 2 --vision-projection-ffn-hidden-size 33",
+     "E386", "vision_projection_ffn_hidden_size 33"},
+    {"--model vlm --img-h 32 --img-w 32 --patch-dim 8 --encoder-num-layers 2 "
+     "--image-tag-type llama4 --use-tiling --max-num-tiles 2",
+     "E387", "with --use-tiling"},
 };
 
 TEST(LanguagePartConstraints, EachIsBrokenByItsSmallestExample) {
