@@ -36,15 +36,15 @@ TEST(Metrics, TellKeptStatesAndTheirUses) {
   GenerationService service(engine, tokenizer, {.state_least = 4});
   const ServedModel model{.tokenizer = tokenizer, .shape = engine.shape(), .service = service};
   for (int i = 0; i < 2; ++i) {
-    std::promise<void> answered;
+    const auto answered = std::make_shared<std::promise<void>>();
     service.submit({.requests = {{.prompt = TokenIds(14, 7), .max_tokens = 1}},
-                    .answered = [&](auto, const Answer&) { answered.set_value(); },
+                    .answered = [answered](auto, const Answer&) { answered->set_value(); },
                     .failed = {}});
-    answered.get_future().wait();
+    answered->get_future().wait();
   }
-  std::promise<void> published;  // counters are those behind the last step
-  service.run([&] { published.set_value(); });
-  published.get_future().wait();
+  const auto published = std::make_shared<std::promise<void>>();
+  service.run([published] { published->set_value(); });  // behind the last step's counters
+  published->get_future().wait();
   const std::string text = metrics(model);
   for (const char* line : {"mpitron_kept_states 1\n", "mpitron_kept_states_bytes 100\n",
                            "mpitron_kept_states_used_total 1\n"}) {
