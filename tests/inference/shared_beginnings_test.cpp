@@ -42,17 +42,19 @@ TEST(SharedBeginnings, ChangeNoBitOfModelsWithStates) {
   }
 }
 
-/// States that are rounded as they are kept: behind every token, wherever a prompt is cut.
+/// States that are rounded as they are kept: behind every token, wherever a prompt is cut. bf16
+/// rounds 8 times as much as fp16.
 TEST(SharedBeginnings, ChangeNoBitWhereStatesAreRounded) {
   const test::RandomDecoder random(test::letters("M*G", 3));
   const test::SharedAnswers exact = answers_of(random, {8, 60, 4, 64, false}, 0);
-  for (const kernels::StateTypes& types :
-       {kernels::StateTypes{.conv = DType::bf16, .recurrence = DType::bf16},
-        {.conv = DType::f16, .recurrence = DType::f32},
-        {.conv = DType::f32, .recurrence = DType::f16}}) {
+  const std::vector<std::pair<kernels::StateTypes, double>> some = {
+      {{.conv = DType::bf16, .recurrence = DType::bf16}, 1.6e-2},
+      {{.conv = DType::f16, .recurrence = DType::f32}, 2e-3},
+      {{.conv = DType::f32, .recurrence = DType::f16}, 2e-3}};
+  for (const auto& [types, distance] : some) {
     const test::SharedAnswers want = answers_of(random, {8, 60, 4, 64, false}, 0, types);
     EXPECT_NE(want.answers[0].log_probs[7].token.value, exact.answers[0].log_probs[7].token.value);
-    test::expect_near(want.answers[0].log_probs, exact.answers[0].log_probs, 2e-3);
+    test::expect_near(want.answers[0].log_probs, exact.answers[0].log_probs, distance);
     for (const Cut& cut : {Cut{8, 60, 2, 5}, Cut{8, 9, 4, 9}}) {
       const test::SharedAnswers got = answers_of(random, cut, 4, types);
       test::expect_same(got.answers, want.answers, 0);
