@@ -24,12 +24,14 @@ Matrix product(const Matrix& a, const Matrix& b, Index n, bool transposed = fals
   return c;
 }
 
-/// Gram matrix of n rows of `rank` numbers.
+/// Gram matrix of n rows of `rank` numbers, whose eigenvalues are apart.
 Matrix gram(Index n, Index rank) {
   Matrix rows(static_cast<std::size_t>(n * n), 0);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < rank; ++j) {
-      rows[static_cast<std::size_t>(i * n + j)] = std::sin(static_cast<double>(3 * i * i + 7 * j));
+      rows[static_cast<std::size_t>(i * n + j)] =
+          (i == j ? static_cast<double>(j + 1) : 0) +
+          0.3 * std::sin(static_cast<double>((i + 1) * (i + 1) * (j + 2)));
     }
   }
   return product(rows, rows, n, true);
