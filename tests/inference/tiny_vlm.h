@@ -42,7 +42,7 @@ inline config::ModelConfig tiny_llama4() {
                   "--attention-chunk-size 6 --query-scale-floor 4 --num-experts 4 "
                   "--moe-layer-freq 2 --moe-ffn-hidden-size 16 --moe-router-topk 1 "
                   "--moe-router-score-function sigmoid --moe-apply-probs-on-input "
-                  "--moe-shared-expert-intermediate-size 16");
+                  "--moe-shared-expert-intermediate-size 16 --disable-bias-linear");
 }
 
 inline inference::PromptImage image_of(Index period) {
