@@ -146,12 +146,10 @@ inline constexpr std::array kLaterTraining = {
     text("fim-pad-token", "<fim_pad>", works, "token that fills a sample up"),
     text("fim-eod-token", "<|endoftext|>", works, "token at which a sample is divided into texts"),
     text("mamba-inference-conv-states-dtype", none, unneeded,
-         "generation: type of a convolution's state; an option of `mpitron generate`, `serve`, "
-         "`chat` and `evaluate`, without it the model's type")
+         "`generate`, `serve`, ...: type of a convolution's state, else the model's")
         .choose("bf16 fp16 fp32"),
     text("mamba-inference-ssm-states-dtype", none, unneeded,
-         "generation: type of a recurrence's state; an option of the same commands, without it "
-         "fp32")
+         "`generate`, `serve`, ...: type of a recurrence's state, else fp32")
         .choose("bf16 fp16 fp32"),
     text("step-batch-size-schedule", none, works,
          "batch sizes by tokens, as \"0:768 250B:1536\", in place of --global-batch-size"),

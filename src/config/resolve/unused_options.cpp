@@ -6,6 +6,7 @@
 
 #include "config/resolve/derive.h"
 #include "config/resolve/resolve.h"
+#include "config/values/option_table.h"
 
 // The table of options that count only beside another one.
 
@@ -76,22 +77,34 @@ constexpr auto kPartnerships = std::to_array<Partnership>({
      "--fim-data", [](const OptionValues& v) { return v.flag("fim_data"); }},
 });
 
+/// The option that a value came by.
+std::string_view name_of_dest(std::string_view dest) {
+  const OptionIndex& index = option_index();
+  return index.option(index.slot_of_dest(dest)).name;
+}
+
 }  // namespace
 
 void note_unused_options(const OptionValues& v, Reading& report) {
   if (v.given("save_interval") && !v.has("save")) {
-    report.notices.push_back("save_interval has no effect without --save: nothing is saved");
+    report.notices.push_back("--save-interval has no effect without --save: nothing is saved");
   }
   for (const Partnership& row : kPartnerships) {
     for (const std::string& dest : split_words(row.dests)) {
       if (v.given(dest) && !row.counts(v)) {
-        report.notices.push_back(fmt::format("{} has no effect without {}", dest, row.partner));
+        report.notices.push_back(
+            fmt::format("--{} has no effect without {}", name_of_dest(dest), row.partner));
       }
     }
   }
   if (v.given("loss_scale") && !scales_loss(v)) {
     report.notices.push_back(
-        "loss_scale has no effect in fp32 without --use-distributed-optimizer");
+        "--loss-scale has no effect in fp32 without --use-distributed-optimizer");
+  }
+  if (has_delta_nets(v) && v.text("normalization") == "LayerNorm") {
+    report.notices.push_back(
+        "--normalization LayerNorm: the norm behind a delta net divides by the root mean square "
+        "all the same (the reference's takes the mean off, too)");
   }
 }
 

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "config/layer_pattern.h"
 #include "convert/formats/megatron_names.h"
 #include "utils/error.h"
 
@@ -50,6 +51,16 @@ void complete(nlohmann::json& json, bool has_positions) {
   }
 }
 
+/// Refuses what would be read as something else.
+void check_norms(const config::ModelConfig& model, const std::string& source) {
+  if (model.apply_layernorm_1p && config::has_mixer(model, config::MixerKind::delta_net)) {
+    throw_data(
+        "{}: with --apply-layernorm-1p Megatron keeps weight - 1 in the norm behind a delta net, "
+        "which cannot be converted yet",
+        source);
+  }
+}
+
 }  // namespace
 
 ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
@@ -65,6 +76,7 @@ ModelDescription read_megatron_arguments(const io::PickleValue& arguments,
   complete(json, has_positions);
   constexpr auto replace = nlohmann::json::error_handler_t::replace;  // what is not UTF-8
   ModelDescription result = from_configuration(json.dump(-1, ' ', false, replace), source);
+  check_norms(result.model, source);
   if (json.contains("consumed_train_samples") &&
       json["consumed_train_samples"].is_number_integer()) {
     result.consumed_train_samples = json["consumed_train_samples"];

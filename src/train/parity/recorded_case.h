@@ -48,6 +48,9 @@ class RecordedCase {
   const std::map<std::string, double>& final_norms() const { return final_norms_; }
   /// Returns the name that a recorded weight or norm has for a parameter of ours.
   std::string recorded_name(const std::string& parameter) const;
+  /// Returns what a recorded number of a parameter has less than ours: with --apply-layernorm-1p
+  /// the reference keeps weight - 1 in the norm behind a delta net, too.
+  float recorded_less(const std::string& parameter) const;
   /// Applies recorded settings that the reference has no flag for (an attention window).
   void apply_settings_without_flags(config::RunConfig& config);
 

@@ -29,6 +29,15 @@ Shape shape_of(const io::SafetensorsFile::Tensor& recorded, const Shape& wanted)
   return shape.rank() != wanted.rank() && numel == wanted.numel() ? wanted : shape;
 }
 
+/// Adds a number to each element.
+void add(const tensor::Tensor& value, float more) {
+  visit_dtype(value.dtype(), [&]<class T>() {
+    T* const x = value.data<T>();
+    std::transform(x, x + value.numel(), x,
+                   [=](T old) { return T(static_cast<float>(old) + more); });
+  });
+}
+
 }  // namespace
 
 std::string name_in_record(std::string name, const std::function<bool(const std::string&)>& has) {
@@ -50,6 +59,10 @@ std::string RecordedCase::recorded_name(const std::string& parameter) const {
   }
   return name_in_record(parameter,
                         [this](const std::string& name) { return weights_.find(name) != nullptr; });
+}
+
+float RecordedCase::recorded_less(const std::string& parameter) const {
+  return model_.apply_layernorm_1p && parameter.ends_with(".out_norm.weight") ? 1.F : 0.F;
 }
 
 /// Copies each recorded weight, cut to this rank's part; problems are collected, so that one
@@ -78,6 +91,9 @@ void RecordedCase::load_weights(device::Device& device, autograd::ParameterList&
     const tensor::Tensor value =
         tensor::empty_on_host(device, parameter.value.shape(), parameter.value.dtype());
     tensor::take_shard(global, parameter.placement.shard, value);
+    if (const float less = recorded_less(parameter.name); less != 0) {
+      add(value, less);
+    }
     tensor::copy_bytes(device, value, parameter.value);
   }
   for (const auto& [name, tensor] : weights_.tensors()) {

@@ -127,9 +127,10 @@ double compare_norms(TrainStep& step, TrainedModel& model, const RecordedCase& r
   double worst = 0;
   for (const autograd::Parameter& parameter : model.parameters()) {
     const tensor::Tensor value = tensor::to_host(step.device(), parameter.value);
+    const float less = recorded.recorded_less(parameter.name);
     double squares = 0;
     for (Index i = 0; i < value.numel(); ++i) {
-      squares += std::pow(static_cast<double>(as_float(value, i)), 2);
+      squares += std::pow(static_cast<double>(as_float(value, i) - less), 2);
     }
     if (!parameter.placement.shard.whole()) {
       const comm::ParallelGroups& groups = model.groups();

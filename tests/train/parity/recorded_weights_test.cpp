@@ -50,6 +50,18 @@ TEST(RecordedWeights, NamesOfOtherReleasesAreFound) {
   EXPECT_FALSE(found("decoder.layers.0.mlp.linear_fc1.weight", "decoder.layers.0.mlp.w1"));
 }
 
+TEST(RecordedWeights, TheNormOfADeltaNetIsRecordedAsTheOthers) {
+  RecordedCase recording(recorded());
+  config::RunConfig config = config::parse_run_config(recording.flags());
+  const std::string norm = "decoder.layers.0.self_attention.out_norm.weight";
+  recording.apply_settings_without_flags(config);
+  EXPECT_EQ(recording.recorded_less(norm), 0);
+  config.model.apply_layernorm_1p = true;
+  recording.apply_settings_without_flags(config);
+  EXPECT_EQ(recording.recorded_less(norm), 1);
+  EXPECT_EQ(recording.recorded_less("decoder.final_layernorm.weight"), 0);
+}
+
 }  // namespace recorded_weights_test
 
 }  // namespace mpitron::train

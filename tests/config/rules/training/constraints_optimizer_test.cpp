@@ -68,7 +68,7 @@ TEST(OptimizerConstraints, AnOffloadedShareIsRead) {
   EXPECT_FALSE(unused.run.optimizer.offload.has_value());
   ASSERT_EQ(unused.notices.size(), 1U);
   EXPECT_EQ(unused.notices[0],
-            "optimizer_offload_fraction has no effect without --optimizer-cpu-offload");
+            "--optimizer-offload-fraction has no effect without --optimizer-cpu-offload");
 }
 
 }  // namespace constraints_optimizer_test
