@@ -39,7 +39,7 @@ inline config::ModelConfig tiny_llama4() {
   return tiny_vlm("rope",
                   " --vision-model-type llama4 --pixel-shuffle --vision-projection-type adapter "
                   "--vision-projection-ffn-hidden-size 24 --rotary-interleaved --no-rope-freq 2 "
-                  "--attention-chunk-size 6 --query-scale-floor 4 --num-experts 4 "
+                  "--attention-chunk-size 8 --query-scale-floor 4 --num-experts 4 "
                   "--moe-layer-freq 2 --moe-ffn-hidden-size 16 --moe-router-topk 1 "
                   "--moe-router-score-function sigmoid --moe-apply-probs-on-input "
                   "--moe-shared-expert-intermediate-size 16 --disable-bias-linear");
