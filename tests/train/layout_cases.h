@@ -32,7 +32,8 @@ inline LayoutOutcome run_layout(const Flags& flags, Index world_size) {
   return run_layout(tiny_run(flags, world_size), 2);
 }
 
-inline void expect_equal(const LayoutOutcome& layout, const LayoutOutcome& alone) {
+inline void expect_equal(const LayoutOutcome& layout, const LayoutOutcome& alone,
+                         double of_weights = 1e-6) {
   ASSERT_EQ(layout.losses.size(), alone.losses.size());
   for (std::size_t i = 0; i < alone.losses.size(); ++i) {
     EXPECT_NEAR(layout.losses[i], alone.losses[i], 1e-6 * std::abs(alone.losses[i])) << i;
@@ -43,7 +44,7 @@ inline void expect_equal(const LayoutOutcome& layout, const LayoutOutcome& alone
   }
   ASSERT_EQ(layout.weights.size(), alone.weights.size());
   for (const auto& [name, weights] : alone.weights) {
-    EXPECT_LE(relative_distance(layout.weights.at(name), weights), 1e-6) << name;
+    EXPECT_LE(relative_distance(layout.weights.at(name), weights), of_weights) << name;
   }
 }
 

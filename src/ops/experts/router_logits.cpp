@@ -1,5 +1,6 @@
-// Computes router logits in their own type, and the draws that replace or disturb them. The weight
-// is converted for the product alone, and its gradient is added from the product in that type.
+// Computes router logits in their own type, and the draws that replace or disturb them. Weight and
+// bias are converted for the product alone, and their gradients are added from products in that
+// type.
 #include "ops/experts/router_logits.h"
 
 #include "autograd/gradient.h"
@@ -18,23 +19,31 @@ struct RouterLogitsBackward {
   Tensor x;  // [t, h]
   Slot x_slot;
   Parameter* weight;
+  Parameter* bias;
 
   void operator()(Context& context, const Tensor& dy) const {
     const Tensor wide = converted(context, weight->value, dy.dtype());
     const Tensor dx = context.empty(x.shape(), dy.dtype());
     context.launch_with_workspace(
         kernels::Matmul{.a = dy.view(), .b = wide.view(), .c = dx.view()});
-    const Tensor gradient = context.empty(weight->value.shape(), dy.dtype());
-    const Tensor input = converted(context, x, dy.dtype());
-    context.launch_with_workspace(kernels::Matmul{
-        .a = dy.view(), .b = input.view(), .c = gradient.view(), .transpose_a = true});
-    add_to_weight(context, gradient);
+    add_product(context, *weight, dy, converted(context, x, dy.dtype()));
+    if (bias != nullptr) {  // its input is 1
+      const Tensor ones = context.empty({dy.shape()[0], 1}, dy.dtype());
+      context.launch(kernels::Fill{.x = ones.view(), .value = 1});
+      add_product(context, *bias, dy, ones);
+    }
     autograd::accumulate(context, x_slot, converted(context, dx, x.dtype()));
   }
 
-  void add_to_weight(Context& context, const Tensor& gradient) const {
+  /// Adds dy^T x to a parameter's gradient.
+  static void add_product(Context& context, Parameter& parameter, const Tensor& dy,
+                          const Tensor& x) {
+    const Tensor product = context.empty({dy.shape()[1], x.shape()[1]}, dy.dtype());
+    context.launch_with_workspace(
+        kernels::Matmul{.a = dy.view(), .b = x.view(), .c = product.view(), .transpose_a = true});
+    const Tensor gradient = product.reshape(parameter.value.shape());
     autograd::accumulate_parameter(
-        context, *weight, [&](const device::TensorView& sink, bool accumulate) {
+        context, parameter, [&](const device::TensorView& sink, bool accumulate) {
           if (accumulate) {
             context.launch(kernels::Add{.a = sink, .b = gradient.view(), .y = sink});
           } else {
@@ -50,16 +59,21 @@ Var router_logits(Context& context, const Var& x, Parameter& weight, Parameter* 
   if (x.value.dtype() == dtype) {
     return linear(context, x, weight, bias);
   }
-  MPITRON_CHECK(bias == nullptr, weight.name);
   context.use(weight);
   const Tensor input = converted(context, x.value, dtype);
   const Tensor wide = converted(context, weight.value, dtype);
+  Tensor wide_bias;
   const Tensor y = context.empty({x.shape()[0], weight.value.shape()[0]}, dtype);
-  context.launch_with_workspace(
-      kernels::Matmul{.a = input.view(), .b = wide.view(), .c = y.view(), .transpose_b = true});
+  kernels::Matmul product{.a = input.view(), .b = wide.view(), .c = y.view(), .transpose_b = true};
+  if (bias != nullptr) {
+    context.use(*bias);
+    wide_bias = converted(context, bias->value, dtype);
+    product.bias = wide_bias.view();
+  }
+  context.launch_with_workspace(product);
   Var result = autograd::variable(y);
   if (context.recording()) {
-    context.record(result.slot, RouterLogitsBackward{x.value, x.slot, &weight});
+    context.record(result.slot, RouterLogitsBackward{x.value, x.slot, &weight, bias});
   }
   return result;
 }

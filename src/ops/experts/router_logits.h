@@ -12,12 +12,12 @@ using autograd::Var;
 using kernels::TokenNoise;
 using tensor::Tensor;
 
-/// x [t, h] times the transposed weight [E, h], both converted to `dtype` first: logits [t, E] in
-/// dtype (--moe-router-dtype). The weight's gradient is added from the product in dtype. A bias
-/// [E], null where there is none, is only of logits in x's type.
+/// x [t, h] times the transposed weight [E, h] plus the bias [E] (null: none), all converted to
+/// `dtype` first: logits [t, E] in dtype (--moe-router-dtype). Gradients of weight and bias are
+/// added from products in dtype.
 ///
-/// Numerical contract: kernels/linear/matmul.h in dtype; conversions round once; linear.h with a
-/// bias.
+/// Numerical contract: kernels/linear/matmul.h in dtype; conversions round once; linear.h where
+/// dtype is x's.
 Var router_logits(Context& context, const Var& x, Parameter& weight, Parameter* bias, DType dtype);
 
 /// Random numbers of a use (autograd::RngKey) for this rank's rows of [s_local, b]: those that the

@@ -18,7 +18,7 @@ using test::parse_text;
 TEST(Parse, WordsAndRulesAreToldTogether) {
   const ParsedRun parsed = parse_base(
       "--num-layer 3 --lr fast --batch-size 4 --hidden-size 65 --num-experts 8 "
-      "--moe-enable-deepep --moe-router-dtype fp64");
+      "--moe-enable-deepep --moe-shared-expert-intermediate-size 8");
   EXPECT_EQ(finding_ids(parsed),
             (std::vector<std::string>{"E001", "E002", "E004", "E005", "E014", "E096"}))
       << test::all_findings(parsed);

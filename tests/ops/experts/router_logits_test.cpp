@@ -8,33 +8,36 @@ namespace router_logits_test {
 using RouterLogitsTest = GradientCheck;
 
 TEST_F(RouterLogitsTest, BackwardIsTheGradient) {
-  Parameter& weight = parameter({3, 4});
+  Parameter &weight = parameter({3, 4}), &bias = parameter({3});
   expect_gradients({random({5, 4})}, [&](Context& context, const std::vector<Var>& x) {
-    return router_logits(context, x[0], weight, nullptr, DType::f64);
+    return router_logits(context, x[0], weight, &bias, DType::f64);
   });
 }
 
 /// In another type: logits, gradients and the second microbatch are those of converted arguments.
 TEST_F(RouterLogitsTest, ConvertsItsArguments) {
-  Parameter& weight = parameter({3, 4});
-  weight.value = test::random_tensor(*device_, {3, 4}, DType::bf16, 1);
-  weight.sink.main_grad = Tensor::empty(*device_, {3, 4}, DType::f32);
-  Parameter& wide = parameter({3, 4});
-  wide.value = test::make_tensor(*device_, {3, 4}, DType::f64, test::values_of(weight.value));
+  Parameter &weight = parameter({3, 4}), &bias = parameter({3});
+  Parameter &wide = parameter({3, 4}), &wide_bias = parameter({3});
+  std::uint64_t seed = 3;
+  for (const auto& [narrow, same] : {std::pair{&weight, &wide}, {&bias, &wide_bias}}) {
+    const Shape shape = narrow->value.shape();
+    narrow->value = test::random_tensor(*device_, shape, DType::bf16, seed++);
+    narrow->sink.main_grad = Tensor::empty(*device_, shape, DType::f32);
+    same->value = test::make_tensor(*device_, shape, DType::f64, test::values_of(narrow->value));
+  }
   const Tensor x = test::random_tensor(*device_, {5, 4}, DType::bf16, 2);
   const Tensor wide_x = test::make_tensor(*device_, {5, 4}, DType::f64, test::values_of(x));
   const Tensor dy = random({5, 3});
-  const auto pass = [&](const Tensor& input, Parameter& parameter) {
+  const auto pass = [&](const Tensor& input, Parameter& by, Parameter& added) {
     Tape tape;
     Context cx = context(&tape);
-    const Var v = autograd::variable(input),
-              y = router_logits(cx, v, parameter, nullptr, DType::f64);
+    const Var v = autograd::variable(input), y = router_logits(cx, v, by, &added, DType::f64);
     tape.backward(cx, y.slot, dy);
     return std::pair{test::values_of(y.value), v.slot.gradient()};
   };
   for (int microbatch = 0; microbatch < 2; ++microbatch) {
-    const auto [logits, dx] = pass(x, weight);
-    const auto [expected, wide_dx] = pass(wide_x, wide);
+    const auto [logits, dx] = pass(x, weight, bias);
+    const auto [expected, wide_dx] = pass(wide_x, wide, wide_bias);
     EXPECT_EQ(logits, expected);
     EXPECT_EQ(dx.dtype(), DType::bf16);
     const std::vector<double> got = test::values_of(dx), want = test::values_of(wide_dx);
@@ -42,10 +45,12 @@ TEST_F(RouterLogitsTest, ConvertsItsArguments) {
       EXPECT_NEAR(got[i], want[i], 0x1p-8 * std::abs(want[i]));
     }
   }
-  const std::vector<double> got = test::values_of(weight.sink.main_grad),
-                            want = test::values_of(wide.sink.main_grad);
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    EXPECT_NEAR(got[i], want[i], 1e-6);
+  for (const auto& [narrow, same] : {std::pair{&weight, &wide}, {&bias, &wide_bias}}) {
+    const std::vector<double> got = test::values_of(narrow->sink.main_grad),
+                              want = test::values_of(same->sink.main_grad);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_NEAR(got[i], want[i], 1e-6);
+    }
   }
 }
 

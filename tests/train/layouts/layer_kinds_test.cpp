@@ -237,18 +237,29 @@ TEST(LayerKinds, MuonTrainsAsOnOneRank) {
   expect_equal(run_layout(muon() + tensor("2") + kSequence + kSharded, 4), alone);
 }
 
-/// Nor does what is kept of a whole matrix. Elements of these updates are about 1 or more, and
-/// SOAP's second one magnifies rounding: rates are small enough for weights to tell it from errors.
-TEST(LayerKinds, RulesOfWholeMatricesTrainAsOnOneRank) {
+/// Nor does what is kept of a whole matrix.
+TEST(LayerKinds, AdaptiveMuonTrainsAsOnOneRank) {
   const Flags adaptive{"--optimizer", "adaptive_muon", "--lr", "0.0005"};
-  for (const Flags& rule : {adaptive, adaptive + Flags{"--adaptive-muon-moment2-method", "normuon"},
-                            Flags{"--optimizer", "soap", "--lr", "0.00005"}}) {
+  for (const Flags& rule :
+       {adaptive, adaptive + Flags{"--adaptive-muon-moment2-method", "normuon"}}) {
     SCOPED_TRACE(::testing::PrintToString(rule));
     const LayoutOutcome alone = run_layout(muon() + rule, 1);
     expect_equal(run_layout(muon() + rule + kSharded + Flags{"--ddp-bucket-size", "500"}, 2),
                  alone);
     expect_equal(run_layout(muon() + rule + tensor("2") + kSequence + kSharded, 4), alone);
   }
+}
+
+/// SOAP's second update magnifies rounding of gradients (docs/numerics.md). At this rate an update
+/// changes weights by 2.5e-3; layouts stay within a 25th of that, which pieces of a matrix that are
+/// taken for the whole do not.
+TEST(LayerKinds, SoapTrainsAsOnOneRank) {
+  constexpr double kOfWeights = 1e-4;
+  const Flags soap = muon() + Flags{"--optimizer", "soap", "--lr", "0.00005"};
+  const LayoutOutcome alone = run_layout(soap, 1);
+  expect_equal(run_layout(soap + kSharded + Flags{"--ddp-bucket-size", "500"}, 2), alone,
+               kOfWeights);
+  expect_equal(run_layout(soap + tensor("2") + kSequence + kSharded, 4), alone, kOfWeights);
 }
 
 /// Saved in one layout, loaded and saved in another: the same checkpoint.

@@ -103,7 +103,6 @@ Result biases_of_experts(const Facts& f) {
   }
   const std::pair<bool, const char*> faults[] = {
       {m.moe->shared_expert_intermediate_size > 0, "no --moe-shared-expert-intermediate-size"},
-      {m.moe->router_dtype.value_or(m.params_dtype) != m.params_dtype, "no --moe-router-dtype"},
       {f.values.flag("moe_use_upcycling"), "no --moe-use-upcycling"}};
   std::vector<std::string> wanted;
   for (const auto& [fault, fix] : faults) {
@@ -148,10 +147,8 @@ constexpr std::array kLayoutRules = std::to_array<Constraint>({
      "num_experts % expert_model_parallel_size == 0 and world_size % (etp * ep * pp) == 0",
      "num-experts expert-model-parallel-size expert-tensor-parallel-size world-size",
      "Ranks hold the same number of experts, in a grid of their own.", experts_divide},
-    {"E096", "biases_of_experts",
-     "experts with biases have no shared one and a router of their type, and are not upcycled",
-     "num-experts disable-bias-linear moe-shared-expert-intermediate-size moe-router-dtype "
-     "moe-use-upcycling",
+    {"E096", "biases_of_experts", "experts with biases have no shared one and are not upcycled",
+     "num-experts disable-bias-linear moe-shared-expert-intermediate-size moe-use-upcycling",
      "The reference has no such biases; GPT-OSS, whose experts have them, has no such parts.",
      biases_of_experts},
     {"E100", "overlapped_products", "--tp-comm-overlap needs --sequence-parallel",

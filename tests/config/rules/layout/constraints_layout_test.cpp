@@ -25,8 +25,8 @@ constexpr RuleCase kBroken[] = {
     {"--expert-model-parallel-size 2", "E095", "no experts"},
     {"--num-experts 6 --expert-model-parallel-size 4 --world-size 4 --disable-bias-linear", "E095",
      "6 % 4 = 2"},
-    {"--num-experts 4 --moe-shared-expert-intermediate-size 64 --moe-router-dtype fp64", "E096",
-     "--disable-bias-linear | no --moe-shared-expert-intermediate-size, no --moe-router-dtype"},
+    {"--num-experts 4 --moe-shared-expert-intermediate-size 64 --moe-use-upcycling", "E096",
+     "--disable-bias-linear | no --moe-shared-expert-intermediate-size, no --moe-use-upcycling"},
 };
 
 TEST(LayoutConstraints, EachIsBrokenByItsSmallestExample) {
