@@ -15,6 +15,15 @@ namespace mpitron::optim {
 
 using tensor::Tensor;
 
+namespace {
+
+/// What a rule takes for the matrix: all of it, or this rank's shard apart.
+Shape matrix_shape(const tensor::ShardedTensor& place, bool apart) {
+  return apart ? place.shard.local(place.shape) : place.shape;
+}
+
+}  // namespace
+
 bool Optimizer::cut_apart(const Slot& slot) const {
   return slot.rule == Rule::muon && config_.muon.blockwise && !slot.trained.place.shard.whole();
 }
@@ -31,7 +40,7 @@ std::vector<MatrixPiece> Optimizer::matrix_pieces() {
     const Index first = apart ? place.shard.ranges.front().begin : 0;
     matrices_.push_back(i);
     pieces.push_back({.matrix = hash64(place.name, static_cast<std::uint64_t>(first)),
-                      .shape = apart ? place.shard.local(place.shape) : place.shape,
+                      .shape = matrix_shape(place, apart),
                       .shard = apart ? tensor::Shard() : place.shard,
                       .begin = place.begin,
                       .numel = slots_[i].trained.value.numel()});
@@ -41,9 +50,8 @@ std::vector<MatrixPiece> Optimizer::matrix_pieces() {
 
 void Optimizer::make_matrix_states() {
   for (const std::size_t piece : exchange_->worked_on()) {
-    const tensor::ShardedTensor& place = slots_[matrices_[piece]].trained.place;
-    const Shape shape =
-        cut_apart(slots_[matrices_[piece]]) ? place.shard.local(place.shape) : place.shape;
+    const Slot& slot = slots_[matrices_[piece]];
+    const Shape shape = matrix_shape(slot.trained.place, cut_apart(slot));
     matrix_states_.emplace(piece, config_.optimizer == Rule::soap
                                       ? soap_state(device_, shape)
                                       : adaptive_state(device_, config_.muon, shape));
